@@ -16,6 +16,7 @@
 #include "commands/confirm.h"
 #include "commands/doctor.h"
 #include "commands/export.h"
+#include "commands/faults.h"
 #include "commands/findings.h"
 #include "commands/groups.h"
 #include "commands/log.h"
@@ -83,6 +84,8 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::findings_command(options, paint, out, err);
     case cli::Command::groups:
       return commands::groups_run(options, paint, out, err);
+    case cli::Command::faults:
+      return commands::faults_command(options, paint, out, err);
     case cli::Command::export_run:
       return commands::export_run(options, out, err);
     case cli::Command::report:

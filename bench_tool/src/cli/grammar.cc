@@ -6,6 +6,7 @@
 
 #include "cli/check_arguments.h"
 #include "cli/export_arguments.h"
+#include "cli/faults_arguments.h"
 #include "cli/footers.h"
 #include "cli/raw_options.h"
 #include "cli/report_arguments.h"
@@ -316,6 +317,15 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_output_options(*groups, raw);
   add_size_option(*groups, options, "1000000");
   add_run_options(*groups, options, 1);
+
+  faults = add_faults_command(app, options);
+  faults->add_option("--top", raw.top, "At most N failures of text and Markdown are named; 0: all (20)")
+      ->type_name("N");
+  faults->add_option("--format", raw.format, "text (default), md, csv, json or github")
+      ->check(CLI::IsMember(kFormats) | CLI::IsMember(std::vector<std::string>{"github"}));
+  add_locations_option(*faults, options);
+  add_color_option(*faults, raw);
+  add_size_option(*faults, options, "1000000");
 
   export_command = add_export_command(app, options, kRunHelp);
   add_run_options(*export_command, options, 1);

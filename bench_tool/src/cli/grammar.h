@@ -51,6 +51,7 @@ struct Grammar {
   CLI::App* scale = nullptr;
   CLI::App* findings = nullptr;
   CLI::App* groups = nullptr;
+  CLI::App* faults = nullptr;
   CLI::App* export_command = nullptr;
   CLI::App* report = nullptr;
   CLI::App* doctor = nullptr;

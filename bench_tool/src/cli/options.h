@@ -10,6 +10,7 @@
 
 #include "cli/check_options.h"
 #include "cli/export_options.h"
+#include "cli/faults_options.h"
 #include "cli/findings_options.h"
 #include "cli/report_options.h"
 #include "cli/trace_options.h"
@@ -30,6 +31,7 @@ enum class Command {
   scale,
   findings,
   groups,
+  faults,
   compare,
   ab,
   doctor,
@@ -73,7 +75,7 @@ struct Options {
   std::string svg;                         ///< show: file for a picture; empty = none.
   std::string binary;                      ///< doctor: empty = say how.
   std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
-  std::vector<std::string> a;              ///< ab: a command and its arguments.
+  std::vector<std::string> a;              ///< ab, faults: a command and its arguments.
   std::vector<std::string> b;              ///< ab: the other; empty = A again.
   std::size_t rounds = 10;                 ///< ab: so many before the first verdict.
   double budget_s = 60;                    ///< ab: no round but the first begins that would not end within it.
@@ -109,6 +111,7 @@ struct Options {
 
   CheckOptions check;        ///< baseline and check
   ExportOptions to;          ///< export
+  FaultsOptions faults;      ///< faults
   FindingsOptions findings;  ///< findings
   TraceOptions trace;        ///< trace
   ReportOptions page;        ///< report

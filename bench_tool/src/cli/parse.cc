@@ -17,9 +17,9 @@
 namespace syscost::bench::cli {
 namespace {
 
-constexpr std::array<std::string_view, 19> kCommands = {
+constexpr std::array<std::string_view, 20> kCommands = {
     "run",  "watch",   "summary", "show",     "trace", "hist",    "log",    "scale",  "findings", "groups",
-    "runs", "compare", "ab",      "baseline", "check", "confirm", "export", "report", "doctor"};
+    "runs", "compare", "ab",      "baseline", "check", "confirm", "export", "report", "faults",   "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -102,6 +102,7 @@ Parsed parse(const std::vector<std::string>& args) {
     }
   }
   if (grammar.groups->parsed()) options.command = Command::groups;
+  if (grammar.faults->parsed()) options.command = Command::faults;
   if (grammar.export_command->parsed()) options.command = Command::export_run;
   if (grammar.report->parsed()) {
     options.command = Command::report;

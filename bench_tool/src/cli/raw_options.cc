@@ -12,6 +12,7 @@
 
 #include "cli/check_arguments.h"
 #include "cli/export_arguments.h"
+#include "cli/faults_arguments.h"
 #include "cli/trace_arguments.h"
 #include "csv/printable.h"
 #include "model/suggestion.h"
@@ -114,6 +115,7 @@ Parsed finish(Options options, const Raw& raw) {
   }
   if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
   if (const std::string fault = export_fault(options); !fault.empty()) return usage_error(fault);
+  if (const std::string fault = faults_fault(options); !fault.empty()) return usage_error(fault);
   if (const std::string fault = read_trace_options(options); !fault.empty()) return usage_error(fault);
   if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
   if (raw.gate) {
@@ -174,7 +176,7 @@ Parsed finish(Options options, const Raw& raw) {
 
 std::size_t commands_after_mark(std::string_view subcommand) {
   if (subcommand == "ab") return 2;
-  return subcommand == "check" || subcommand == "confirm" ? 1 : 0;
+  return subcommand == "check" || subcommand == "confirm" || subcommand == "faults" ? 1 : 0;
 }
 
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {

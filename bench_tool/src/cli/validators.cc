@@ -21,4 +21,13 @@ CLI::Validator at_least_1000() {
           ""};
 }
 
+CLI::Validator at_least_1(std::size_t most) {
+  return {[most](const std::string& text) {
+            const std::optional<std::size_t> number = whole_number(text);
+            return number && *number >= 1 && *number <= most ? std::string()
+                                                             : "it is a whole number from 1 to " + std::to_string(most);
+          },
+          ""};
+}
+
 }  // namespace syscost::bench::cli

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
 
 namespace syscost::bench::cli {
 
@@ -11,5 +12,8 @@ namespace syscost::bench::cli {
 CLI::Validator not_empty();
 
 CLI::Validator at_least_1000();
+
+/// A whole number from 1 to `most`, which is 1 000 000 000 or less.
+CLI::Validator at_least_1(std::size_t most);
 
 }  // namespace syscost::bench::cli

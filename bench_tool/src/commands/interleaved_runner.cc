@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -22,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 volatile std::sig_atomic_t interrupted = 0;
-struct sigaction before_us;
+constexpr std::array<int, 3> kRequests = {SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, kRequests.size()> before_us;
 
 void note_interrupt(int /*signal*/) {
   interrupted = 1;
@@ -73,11 +75,11 @@ InterruptRequest::InterruptRequest() {
   struct sigaction action {};
   action.sa_handler = note_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, &before_us);
+  for (std::size_t i = 0; i < kRequests.size(); ++i) ::sigaction(kRequests[i], &action, &before_us[i]);
 }
 
 InterruptRequest::~InterruptRequest() {
-  ::sigaction(SIGINT, &before_us, nullptr);
+  for (std::size_t i = 0; i < kRequests.size(); ++i) ::sigaction(kRequests[i], &before_us[i], nullptr);
 }
 
 bool InterruptRequest::is_made() {

@@ -31,7 +31,7 @@ class MeasurementFolder {
   std::string fault_;
 };
 
-/// While it lives, the first Ctrl-C only requests the end; a second one ends the program as usual.
+/// While it lives, the first Ctrl-C, SIGTERM or SIGHUP only requests the end; a second one ends the program as usual.
 class InterruptRequest {
  public:
   InterruptRequest();

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#include "cli/faults_arguments.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "cli/validators.h"
+
+namespace syscost::bench::cli {
+namespace {
+
+const char* const kFaultsFooter =
+    R"(Runs each test of TESTS once without a failure, and learns its syscalls. Then runs it again for each of them: in each run
+one call fails, and TESTS does what it does then. Each run is a process with a temporary folder of its own. Prints for each
+call site what the tests made of it, the worst first.
+TESTS is a program of GoogleTest, Catch2 or doctest, linked with syscost or not. No root and no strace is needed.
+
+Outcomes, the worst first:
+  crashed      a signal ended the program: SIGSEGV, or SIGABRT of an exception that no one caught
+  hung         it ran until its time limit, and was killed
+  leaked       the test passed, and left more descriptors open than without the failure
+  exited       the program ended before the test did, or failed after it had passed
+  ignored?     the test passed and made the same syscalls as ever, though what it wrote may be lost
+  survived     the test passed: the code took another way, or needs no success of this call
+  reported     the test failed: it saw the error
+  not reached  the call did not come in this run; this is no success
+By default the first call of each call site fails. --every-call fails all, --sample N some of them.
+
+Exit codes: 0; 1 with --fail-on; 2 usage, input or I/O, or no test passes by itself; 3 interrupted before the end.
+
+Examples:
+  bench faults -- ./store_test                       all tests, the calls on files and memory
+  bench faults --test 'Store.*' --sample 200 --jobs 2 -- ./store_test
+  bench faults --calls write,fsync --errnos ENOSPC,EIO -- ./store_test
+  bench faults --state sweep.jsonl -- ./store_test   goes on where the last sweep with this file stopped
+  bench faults --state sweep.jsonl --format csv      prints what it found, and runs nothing
+  bench faults --fail-on crashed,hung -- ./store_test
+  SYSCOST_INJECT=write:error=ENOSPC:when=3 bench run -- ./store_test --gtest_filter=Store.Saves    one failure again)";
+
+void add_words(CLI::App& command, const char* name, std::vector<std::string>& values, const char* type,
+               const char* help) {
+  command.add_option(name, values, help)
+      ->type_name(type)
+      ->expected(1)
+      ->delimiter(',')
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
+}
+
+}  // namespace
+
+CLI::App* add_faults_command(CLI::App& app, Options& options) {
+  FaultsOptions& own = options.faults;
+  auto* command = app.add_subcommand("faults", "Fail each syscall of each test, and see what the test makes of it")
+                      ->footer(kFaultsFooter);
+  command->add_option("--calls", own.calls, "Only these: names, %classes, /regex/, !negations, with commas between")
+      ->type_name("SELECTOR")
+      ->check(not_empty());
+  add_words(*command, "--errnos", own.errors, "NAME,...", "These errors for each call, instead of those of the table");
+  command->add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
+  command
+      ->add_option("--test,--filter", options.tests,
+                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
+      ->type_name("PATTERN")
+      ->check(not_empty());
+  command->add_flag("--every-call", own.has_every_call, "Fail every call, not only the first of each call site");
+  command
+      ->add_option("--sample", own.sample,
+                   "At most N failures, spread over all tests and call sites; prints how many are left out")
+      ->type_name("N")
+      ->check(at_least_1(1'000'000'000));
+  command->add_option("--seed", own.seed, "Another sample of the same size (1)")->type_name("N");
+  command->add_option("--jobs", own.jobs, "Runs at a time (1)")->type_name("N")->check(at_least_1(256));
+  command
+      ->add_option("--timeout", own.timeout_s,
+                   "Time limit of a run in seconds (10); ten times the test's own time, if that is more")
+      ->type_name("SECONDS")
+      ->check(at_least_1(86'400));
+  command
+      ->add_option("--cwd", own.folder,
+                   "Working directory of a run: a new folder with links to all that is in this one (links, default), "
+                   "with a copy of it (copy), or this one (here)")
+      ->check(CLI::IsMember({"links", "copy", "here"}));
+  command->add_option("--framework", own.framework, "googletest, catch2 or doctest (found by TESTS --help)")
+      ->check(CLI::IsMember({"googletest", "catch2", "doctest"}));
+  command->add_flag("--no-where", own.has_no_lines, "Do not look for the lines of calls; fail every call, then");
+  command
+      ->add_option("--state", own.state,
+                   "Keep results in FILE, and go on with those that are there; without TESTS: print them")
+      ->type_name("FILE")
+      ->check(not_empty());
+  add_words(*command, "--fail-on", own.fail_on, "OUTCOME,...",
+            "Exit code 1 for one of these outcomes, or for the first five (any)");
+  return command;
+}
+
+std::string faults_fault(const Options& options) {
+  if (options.command != Command::faults) return {};
+  const FaultsOptions& own = options.faults;
+  if (options.a.empty() && own.state.empty() && !own.lists_errors) {
+    return "faults needs a test program after `--`: bench faults -- ./tests\nTry `bench faults --help`.";
+  }
+  if (!options.a.empty() && options.a[0].empty()) return "the command of faults after `--` is empty";
+  return {};
+}
+
+}  // namespace syscost::bench::cli

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT
+#include "commands/faults.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "commands/interleaved_runner.h"
+#include "csv/printable.h"
+#include "faults/plan.h"
+#include "faults/sweep.h"
+#include "model/suggestion.h"
+#include "render/size_cap.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+namespace fs = std::filesystem;
+using faults::Outcome;
+
+constexpr auto kBad = static_cast<std::size_t>(Outcome::ignored) + 1;  // the first five outcomes
+
+/// A line with the progress on a terminal, and nothing elsewhere.
+class SweepLine {
+ public:
+  explicit SweepLine(std::ostream& err)
+      : screen_(err),
+        is_on_(err.rdbuf() == std::cerr.rdbuf() && ::isatty(STDERR_FILENO) == 1),
+        begin_s_(monotonic_s()) {}
+  ~SweepLine() { clear_line(); }
+  SweepLine(const SweepLine&) = delete;
+  SweepLine& operator=(const SweepLine&) = delete;
+
+  void show(const faults::SweepProgress& progress) {
+    if (!is_on_) return;
+    if (progress.is_learning != was_learning_ || !first_) first_ = progress.done;
+    if (progress.is_learning != was_learning_) begin_s_ = monotonic_s();
+    was_learning_ = progress.is_learning;
+    std::string line = progress.is_learning
+                           ? fmt::format("learning the calls of {} of {} tests", progress.done, progress.all)
+                           : fmt::format("{} of {} failures, {} to look at", progress.done, progress.all, progress.bad);
+    const std::size_t done = progress.done - *first_;
+    if (done > 0) {
+      const double each_s = (monotonic_s() - begin_s_) / static_cast<double>(done);
+      line +=
+          fmt::format("; about {:.0f} s left", std::ceil(each_s * static_cast<double>(progress.all - progress.done)));
+    }
+    screen_ << "\r\033[K" << line << std::flush;
+  }
+  void clear_line() {
+    if (is_on_) screen_ << "\r\033[K" << std::flush;
+  }
+
+ private:
+  std::ostream& screen_;
+  bool is_on_;
+  double begin_s_;
+  bool was_learning_ = true;
+  std::optional<std::size_t> first_;
+};
+
+/// The program of a command: as it stands if it has a slash, else from PATH. Empty if there is none.
+std::string path_of(const std::string& program) {
+  std::error_code error;
+  if (program.find('/') != std::string::npos) return fs::absolute(program, error).lexically_normal();
+  const char* const path = ::getenv("PATH");
+  std::string_view left = path != nullptr ? path : "";
+  while (!left.empty()) {
+    const std::string_view folder = left.substr(0, left.find(':'));
+    left.remove_prefix(std::min(left.size(), folder.size() + 1));
+    const fs::path found = fs::path(folder) / program;
+    if (::access(found.c_str(), X_OK) == 0) return fs::absolute(found, error);
+  }
+  return {};
+}
+
+std::string fail_on_fault(const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word == "any" || faults::outcome_of(word)) continue;
+    std::vector<std::string> known(faults::kOutcomeWords.begin(), faults::kOutcomeWords.end());
+    known.emplace_back("any");
+    return fmt::format("--fail-on: there is no outcome \"{}\"{}; there are {}", word, model::or_rather(word, known),
+                       fmt::join(known, ", "));
+  }
+  return {};
+}
+
+bool is_red(const cli::Options& options, const OutcomeCounts& counts) {
+  std::set<std::size_t> on;
+  for (const std::string& word : options.faults.fail_on) {
+    for (std::size_t i = 0; word == "any" && i < kBad; ++i) on.insert(i);
+    if (const auto outcome = faults::outcome_of(word)) on.insert(static_cast<std::size_t>(*outcome));
+  }
+  return std::any_of(on.begin(), on.end(), [&](std::size_t i) { return counts[i] > 0; });
+}
+
+faults::SweepOptions sweep_options(const cli::Options& options) {
+  const cli::FaultsOptions& own = options.faults;
+  faults::SweepOptions sweep;
+  std::error_code error;
+  const fs::path bench = fs::read_symlink("/proc/self/exe", error);
+  sweep.runner = (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
+  sweep.command = options.a;
+  sweep.command.front() = path_of(options.a.front());
+  if (!own.framework.empty()) {
+    sweep.framework = own.framework == "catch2"    ? faults::Framework::catch2
+                      : own.framework == "doctest" ? faults::Framework::doctest
+                                                   : faults::Framework::googletest;
+  }
+  sweep.folder = own.folder == "copy"   ? faults::WorkingFolder::copy
+                 : own.folder == "here" ? faults::WorkingFolder::here
+                                        : faults::WorkingFolder::links;
+  sweep.jobs = own.jobs;
+  sweep.timeout = std::chrono::seconds(own.timeout_s);
+  sweep.has_lines = !own.has_no_lines;
+  sweep.tests = model::TestChoice(options.tests);
+  sweep.plan = {own.calls, own.errors, own.has_every_call || own.has_no_lines, own.sample, own.seed};
+  return sweep;
+}
+
+std::string options_fault(const cli::Options& options) {
+  std::string fault = fail_on_fault(options.faults.fail_on);
+  if (fault.empty()) fault = faults::selector_fault(options.faults.calls);
+  for (const std::string& error : options.faults.errors) {
+    if (fault.empty() && !faults::error_fault(error).empty()) fault = "--errnos: " + faults::error_fault(error);
+  }
+  return fault;
+}
+
+/// Prints the sweep in the format that was asked for.
+std::string rendered(const faults::SweepState& state, const cli::Options& options, const render::Paint& paint,
+                     const model::TestLocations& locations) {
+  if (options.report == cli::Report::github) return render::github_commands(sweep_ci(state, locations));
+  switch (options.format) {
+    case cli::Format::json:
+      return sweep_json(state);
+    case cli::Format::csv:
+      return sweep_csv(state);
+    case cli::Format::md:
+      return render::capped_markdown(sweep_markdown(state, options),
+                                     options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
+    case cli::Format::text:
+      break;
+  }
+  return sweep_text(state, options, paint);
+}
+
+/// Runs the sweep. Returns the fault, or "".
+std::string run_sweep(const cli::Options& options, faults::SweepState& state, bool& was_interrupted,
+                      std::ostream& err) {
+  faults::SweepOptions sweep = sweep_options(options);
+  if (sweep.command.front().empty()) return fmt::format("{}: no such program in PATH", options.a.front());
+  if (::access(sweep.command.front().c_str(), X_OK) != 0) {
+    return fmt::format("{}: {}", options.a.front(), std::generic_category().message(errno));
+  }
+  if (::access(sweep.runner.c_str(), X_OK) != 0) {
+    return fmt::format(
+        "{}: {}\n`bench faults` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
+        sweep.runner, std::generic_category().message(errno));
+  }
+  const faults::SweepIdentity identity = faults::identity_of(sweep);
+  faults::StateFile file;
+  if (!options.faults.state.empty()) {
+    if (std::string fault = file.open(options.faults.state, state); !fault.empty()) return fault;
+  }
+  if (state.identity == faults::SweepIdentity()) {
+    state.identity = identity;
+    if (std::string fault = file.begin(identity); !fault.empty()) return fault;
+  } else if (!(state.identity == identity)) {
+    return fmt::format(
+        "{} is of another sweep: its command, its program's file or its options differ\n"
+        "  there: {} ({}); {}\n  now:   {} ({}); {}\nName another file, or remove this one.",
+        options.faults.state, fmt::join(state.identity.command, " "), state.identity.program, state.identity.options,
+        fmt::join(identity.command, " "), identity.program, identity.options);
+  }
+  const InterruptRequest interrupt;
+  SweepLine line(err);
+  faults::Sweep running(
+      std::move(sweep), &InterruptRequest::is_made, [&](const faults::SweepProgress& progress) { line.show(progress); },
+      file, state);
+  std::string fault = running.run();
+  was_interrupted = running.is_interrupted();
+  return fault;
+}
+
+}  // namespace
+
+int faults_command(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  const auto refuse = [&](const std::string& fault) {
+    err << "bench: " << csv::printable_lines(fault) << '\n';
+    return cli::kExitBadInput;
+  };
+  if (options.faults.lists_errors) {
+    out << call_errors_text();
+    return cli::kExitOk;
+  }
+  if (const std::string fault = options_fault(options); !fault.empty()) return refuse(fault);
+  model::TestLocations locations;
+  for (const std::string& path : options.locations) {
+    if (const std::string fault = locations.load(path); !fault.empty()) return refuse(fault);
+  }
+  faults::SweepState state;
+  bool was_interrupted = false;
+  const std::string fault = options.a.empty() ? faults::load_state(options.faults.state, state)
+                                              : run_sweep(options, state, was_interrupted, err);
+  if (!fault.empty()) return refuse(fault);
+  const bool has_test = std::any_of(state.tests.begin(), state.tests.end(),
+                                    [](const faults::LearnedTest& test) { return test.why_left_out.empty(); });
+  if (!has_test && !was_interrupted) {
+    std::string reasons = "no test passes when it runs alone, so no failure can be judged";
+    for (std::size_t i = 0; i < std::min<std::size_t>(state.tests.size(), 5); ++i) {
+      reasons += fmt::format("\n  {}: {}", state.tests[i].name, state.tests[i].why_left_out);
+    }
+    return refuse(reasons + "\nIf the tests need files by a path from the working directory: --cwd here, or copy.");
+  }
+  out << rendered(state, options, paint, locations);
+  if (was_interrupted) {
+    const std::string& file = options.faults.state;
+    err << "bench: interrupted: the results are those so far"
+        << (file.empty() ? "\n" : fmt::format("; the same command goes on with {}\n", csv::printable(file)));
+  }
+  if (is_red(options, table_of(state).counts)) return cli::kExitRegression;
+  const bool is_whole = state.plan && state.done.size() == state.plan->failures;
+  return is_whole ? cli::kExitOk : cli::kExitNoVerdict;
+}
+
+}  // namespace syscost::bench::commands

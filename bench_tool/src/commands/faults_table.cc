@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+//
+// The results of a sweep, added up by call site and put in order.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "commands/faults.h"
+#include "csv/printable.h"
+#include "faults/framework.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using faults::Done;
+using faults::Outcome;
+
+bool needs_a_look(Outcome outcome) {
+  return outcome <= Outcome::ignored || outcome == Outcome::not_run;
+}
+
+std::string how_many(std::size_t count, std::string_view one) {
+  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
+}
+
+/// A word of a POSIX shell.
+std::string shell_word(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + '\'';
+}
+
+}  // namespace
+
+const std::string& site_of(const Done& done) {
+  return done.result.hit.empty() ? done.failure.site : done.result.hit;
+}
+
+SweepTable table_of(const faults::SweepState& state) {
+  SweepTable table;
+  std::map<std::tuple<std::string, std::string, std::string>, SweptSite> sites;
+  std::map<std::tuple<Outcome, std::string, std::string, std::string, std::string>, AlikeFailures> alike;
+  for (const auto& [index, done] : state.done) {
+    const auto outcome = static_cast<std::size_t>(done.result.outcome);
+    const std::string& site = site_of(done);
+    ++table.counts[outcome];
+    SweptSite& one = sites[{site, done.failure.syscall, done.failure.error}];
+    one.site = site;
+    one.syscall = done.failure.syscall;
+    one.error = done.failure.error;
+    ++one.counts[outcome];
+    ++one.failures;
+    if (!needs_a_look(done.result.outcome)) continue;
+    // What is left open differs between runs; the signal and the exit code tell failures apart.
+    const std::string detail = done.result.outcome == Outcome::leaked ? "" : done.result.detail;
+    AlikeFailures& same = alike[{done.result.outcome, detail, site, done.failure.syscall, done.failure.error}];
+    same.outcome = done.result.outcome;
+    same.detail = done.result.detail;
+    same.site = site;
+    same.syscall = done.failure.syscall;
+    same.error = done.failure.error;
+    same.all.push_back(&done);
+  }
+  for (auto& [key, one] : sites) table.sites.push_back(std::move(one));
+  std::stable_sort(table.sites.begin(), table.sites.end(),
+                   [](const SweptSite& a, const SweptSite& b) { return a.counts > b.counts; });
+  for (auto& [key, one] : alike) table.alike.push_back(std::move(one));
+  std::stable_sort(table.alike.begin(), table.alike.end(), [](const AlikeFailures& a, const AlikeFailures& b) {
+    return a.outcome != b.outcome ? a.outcome < b.outcome : a.all.size() > b.all.size();
+  });
+  return table;
+}
+
+std::string sweep_title(const faults::SweepState& state, const SweepTable& table) {
+  const auto swept = static_cast<std::size_t>(
+      std::count_if(state.tests.begin(), state.tests.end(),
+                    [](const faults::LearnedTest& test) { return test.why_left_out.empty(); }));
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < faults::kOutcomes; ++i) {
+    if (table.counts[i] > 0) parts.push_back(fmt::format("{} {}", table.counts[i], faults::kOutcomeWords[i]));
+  }
+  std::string title = fmt::format("{}, {}", how_many(swept, "test"), how_many(state.done.size(), "failure"));
+  if (state.plan && state.done.size() < state.plan->failures) {
+    title += fmt::format(" of {} that were planned", state.plan->failures);
+  }
+  return parts.empty() ? title : fmt::format("{}: {}", title, fmt::join(parts, ", "));
+}
+
+std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table) {
+  std::vector<std::string> lines;
+  const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
+  const std::size_t unseen = of(Outcome::not_reached) + of(Outcome::not_run) + of(Outcome::skipped);
+  const std::size_t reached = state.done.size() - unseen;
+  if (reached > 0) {
+    const std::size_t good = of(Outcome::survived) + of(Outcome::reported);
+    lines.push_back(fmt::format("{} of {} failures that a test met were reported or survived ({:.0f} %)", good, reached,
+                                100.0 * static_cast<double>(good) / static_cast<double>(reached)));
+  }
+  if (state.plan) {
+    if (state.plan->left_out > 0)
+      lines.push_back(fmt::format("{} left out (--sample)", how_many(state.plan->left_out, "failure")));
+    if (state.plan->other_calls > 0) {
+      lines.push_back(fmt::format("{} of later calls from the same sites left out (--every-call adds them)",
+                                  how_many(state.plan->other_calls, "failure")));
+    }
+    if (!state.plan->not_in_list.empty()) {
+      std::vector<std::string> names;
+      for (const auto& [syscall, calls] : state.plan->not_in_list)
+        names.push_back(fmt::format("{} {}", calls, syscall));
+      lines.push_back(fmt::format("not failed, because the table has no error for them (--errnos gives one): {}",
+                                  fmt::join(names, ", ")));
+    }
+  }
+  std::map<std::string, std::vector<std::string>> reasons;
+  for (const faults::LearnedTest& test : state.tests) {
+    if (!test.why_left_out.empty()) reasons[test.why_left_out].push_back(test.name);
+  }
+  for (const auto& [reason, names] : reasons) {
+    constexpr std::size_t kNamed = 5;
+    const std::vector<std::string> some(names.begin(),
+                                        names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, names.size())));
+    lines.push_back(fmt::format("{} not swept: {}: {}{}", how_many(names.size(), "test"), csv::printable(reason),
+                                csv::printable(fmt::format("{}", fmt::join(some, ", "))),
+                                names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : ""));
+  }
+  return lines;
+}
+
+std::string outcome_text(const AlikeFailures& alike) {
+  const std::string word(faults::word_of(alike.outcome));
+  if (alike.detail.empty()) return word;
+  return alike.outcome == Outcome::crashed ? word + ' ' + alike.detail : fmt::format("{} ({})", word, alike.detail);
+}
+
+std::string again(const faults::SweepState& state, const Done& done) {
+  const std::vector<std::string>& command = state.identity.command;
+  std::string text = "SYSCOST_INJECT=" + done.failure.rule() + " bench run --backend dispatch --";
+  for (const std::string& word : command) text += ' ' + shell_word(word);
+  const std::string& test = state.tests[done.failure.test].name;
+  return text + ' ' + shell_word(faults::selecting(state.framework, test));
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "faults/contained.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string_view>
+#include <system_error>
+
+#include "faults/keeper.h"
+#include "faults/process_tree.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+void close_if_open(int& file) {
+  if (file >= 0) ::close(file);
+  file = -1;
+}
+
+/// Waits until the other ends of the pipe are closed.
+void wait_for_end(int pipe) {
+  std::array<char, 64> buffer{};
+  for (ssize_t got = 1; got > 0 || (got < 0 && errno == EINTR);) got = ::read(pipe, buffer.data(), buffer.size());
+}
+
+}  // namespace
+
+ContainedRuns::ContainedRuns() {
+  std::error_code error;
+  working_ = fs::current_path(error);
+  if (error) {
+    fault_ = fmt::format("no working directory: {}", error.message());
+    return;
+  }
+  const fs::path temporary = fs::temp_directory_path(error);
+  std::string name = (temporary / "syscost-faults.XXXXXX").string();
+  if (error || ::mkdtemp(name.data()) == nullptr) {
+    fault_ = fmt::format("no temporary folder can be made in {}: {}; set TMPDIR", temporary.string(),
+                         error ? error.message() : std::strerror(errno));
+    return;
+  }
+  root_ = name;
+  if (::pipe2(lifeline_, O_CLOEXEC) != 0 || ::pipe2(keepers_alive_, O_CLOEXEC) != 0) {
+    fault_ = fmt::format("pipe2: {}", std::strerror(errno));
+    return;
+  }
+  int before = 0;
+  ::prctl(PR_GET_CHILD_SUBREAPER, &before);
+  was_subreaper_ = before != 0;
+  // If a keeper is killed, what it kept comes here.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  begin_janitor();
+}
+
+void ContainedRuns::begin_janitor() {
+  janitor_ = ::fork();
+  if (janitor_ != 0) return;
+  ::setsid();
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
+  // Who reads bench's output through a pipe waits until all its writers have ended.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
+  ::close(lifeline_[1]);
+  ::close(keepers_alive_[1]);
+  wait_for_end(lifeline_[0]);
+  wait_for_end(keepers_alive_[0]);
+  remove_folder(root_);
+  ::_exit(0);
+}
+
+ContainedRuns::~ContainedRuns() {
+  end_all();
+  close_if_open(keepers_alive_[1]);
+  if (janitor_ > 0) {
+    while (::waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  } else if (!root_.empty()) {
+    remove_folder(root_);
+  }
+  close_if_open(lifeline_[0]);
+  close_if_open(keepers_alive_[0]);
+  if (fault_.empty()) ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
+}
+
+int ContainedRuns::start(const ContainedCommand& command) {
+  const int number = next_++;
+  Keeper keeper;
+  int report[2] = {-1, -1};
+  if (::pipe2(report, O_CLOEXEC) == 0) keeper.process = ::fork();
+  if (keeper.process == 0) {
+    ::close(lifeline_[1]);
+    ::close(keepers_alive_[0]);
+    // The output of bench ends with bench.
+    const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, stream);
+    keep({&command, root_ / fmt::format("{}", number), working_, lifeline_[0], report[1]});
+  }
+  if (keeper.process < 0) {
+    ContainedEnd end;
+    end.fault = fmt::format("no process can be made: {}", std::strerror(errno));
+    keeper.written = report_text(end);
+    close_if_open(report[0]);
+  }
+  if (report[1] >= 0) ::close(report[1]);
+  keeper.report = report[0];
+  keepers_.emplace(number, std::move(keeper));
+  return number;
+}
+
+ContainedEnd ContainedRuns::finish(Keeper& keeper) {
+  close_if_open(keeper.report);
+  if (keeper.process > 0) {
+    while (::waitpid(keeper.process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  std::optional<ContainedEnd> end = read_report(keeper.written);
+  if (end) return std::move(*end);
+  // Someone killed the keeper. Its processes are ours now.
+  std::set<pid_t> spared = {janitor_};
+  for (const auto& [number, other] : keepers_) {
+    if (other.process > 0 && other.process != keeper.process) spared.insert(other.process);
+  }
+  kill_processes_below(spared);
+  return {.fault = "the process that watched over this run was killed"};
+}
+
+std::optional<std::pair<int, ContainedEnd>> ContainedRuns::wait(std::chrono::milliseconds at_most) {
+  std::vector<pollfd> files;
+  std::vector<int> numbers;
+  for (auto& [number, keeper] : keepers_) {
+    if (keeper.report < 0) {
+      const int ended = number;
+      ContainedEnd end = finish(keeper);
+      keepers_.erase(ended);
+      return std::pair(ended, std::move(end));
+    }
+    files.push_back({keeper.report, POLLIN, 0});
+    numbers.push_back(number);
+  }
+  if (files.empty() || ::poll(files.data(), files.size(), static_cast<int>(at_most.count())) <= 0) return std::nullopt;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (files[i].revents == 0) continue;
+    Keeper& keeper = keepers_.at(numbers[i]);
+    std::array<char, 4096> buffer{};
+    const ssize_t got = ::read(keeper.report, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got > 0) {
+      keeper.written.append(buffer.data(), static_cast<std::size_t>(got));
+      continue;
+    }
+    ContainedEnd end = finish(keeper);
+    const fs::path left = root_ / fmt::format("{}", numbers[i]);
+    keepers_.erase(numbers[i]);
+    std::error_code ignored;
+    if (fs::exists(left, ignored)) remove_folder(left);
+    return std::pair(numbers[i], std::move(end));
+  }
+  return std::nullopt;
+}
+
+void ContainedRuns::end_all() {
+  close_if_open(lifeline_[1]);
+  for (auto& [number, keeper] : keepers_) {
+    if (keeper.report < 0) continue;
+    std::array<char, 4096> buffer{};
+    ssize_t got = 0;
+    while ((got = ::read(keeper.report, buffer.data(), buffer.size())) > 0 || (got < 0 && errno == EINTR)) {
+      if (got > 0) keeper.written.append(buffer.data(), static_cast<std::size_t>(got));
+    }
+    finish(keeper);
+  }
+  keepers_.clear();
+}
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+//
+// Contained runs: each runs a command in a process tree and a folder of its own, and removes both at its end.
+//
+// A test that lost a call may do anything: hang, start processes that leave their session, fill a folder. So each run
+// has a keeper, a process between bench and the command. All processes that the command starts, and whose parents end,
+// become children of the keeper (PR_SET_CHILD_SUBREAPER), whatever session they are in. The keeper kills the last of
+// them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in any way, also by SIGKILL,
+// they see that, kill and remove. One more process, the janitor, then removes what lies around the folders of the runs.
+//
+// Not for programs with threads: it forks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syscost::bench::faults {
+
+/// What the working directory of a run is.
+enum class WorkingFolder {
+  links,  ///< A new folder with a link to each entry of ours. What a run creates beside them is removed.
+  copy,   ///< A new folder with a copy of all that is in ours.
+  here,   ///< Ours.
+};
+
+struct ContainedCommand {
+  std::vector<std::string> arguments;  ///< The program first, with its path.
+  std::vector<std::string> variables;  ///< `NAME=VALUE`, over ours; `NAME`: without it.
+  WorkingFolder folder = WorkingFolder::links;
+  std::chrono::nanoseconds limit{};
+};
+
+struct ContainedEnd {
+  std::string fault = {};  ///< Why it could not be run; empty = it ran.
+  int status = 0;          ///< As waitpid() gives it.
+  bool is_timed_out = false;
+  std::uint64_t wall_ns = 0;
+  std::uint64_t processes_left = 0;  ///< Processes that still ran when the command had ended.
+  std::string output = {};           ///< Standard output and error: the beginning and the end, kMostOutput at most.
+};
+
+inline constexpr std::size_t kMostOutput = 16 * 1024;
+
+class ContainedRuns {
+ public:
+  /// Makes the folder in which all is, in TMPDIR or /tmp. fault() says why that failed.
+  ContainedRuns();
+  /// Ends all runs, and removes the folder.
+  ~ContainedRuns();
+  ContainedRuns(const ContainedRuns&) = delete;
+  ContainedRuns& operator=(const ContainedRuns&) = delete;
+
+  const std::string& fault() const { return fault_; }
+  /// A folder for files of the caller; removed at the end.
+  const std::filesystem::path& folder() const { return root_; }
+
+  /// Starts a run, and returns its number. TMPDIR and TEST_TMPDIR of the command are a folder of the run.
+  int start(const ContainedCommand& command);
+  std::size_t running() const { return keepers_.size(); }
+  /// Waits for the end of a run, or `at_most`, or a signal. Nothing if no run ended.
+  std::optional<std::pair<int, ContainedEnd>> wait(std::chrono::milliseconds at_most);
+  /// Kills all runs, and waits until nothing of them is left.
+  void end_all();
+
+ private:
+  struct Keeper {
+    pid_t process = -1;
+    int report = -1;      ///< The keeper writes here how the run ended.
+    std::string written;  ///< So far.
+  };
+
+  ContainedEnd finish(Keeper& keeper);
+  void begin_janitor();
+
+  std::string fault_;
+  std::filesystem::path root_;
+  std::filesystem::path working_;    ///< Our working directory.
+  int lifeline_[2] = {-1, -1};       ///< Closed at its writing end when this process ends, or ends all.
+  int keepers_alive_[2] = {-1, -1};  ///< Closed when no keeper is left.
+  pid_t janitor_ = -1;
+  bool was_subreaper_ = false;
+  int next_ = 0;
+  std::map<int, Keeper> keepers_;
+};
+
+}  // namespace syscost::bench::faults

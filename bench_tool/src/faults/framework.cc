@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#include "faults/framework.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+std::string escaped(const std::string& name, std::string_view special) {
+  std::string text;
+  for (const char c : name) {
+    if (special.find(c) != std::string_view::npos) text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string_view word_of(Framework framework) {
+  return framework == Framework::googletest ? "googletest" : framework == Framework::catch2 ? "catch2" : "doctest";
+}
+
+std::optional<Framework> framework_in(std::string_view help) {
+  const auto has = [&](std::string_view word) { return help.find(word) != std::string_view::npos; };
+  // doctest's help names Catch nowhere, and GoogleTest's names neither.
+  if (has("--gtest_filter")) return Framework::googletest;
+  if (has("[doctest]")) return Framework::doctest;
+  if (has("Catch")) return Framework::catch2;
+  return std::nullopt;
+}
+
+std::string selecting(Framework framework, const std::string& name) {
+  switch (framework) {
+    case Framework::googletest:
+      return "--gtest_filter=" + name;
+    case Framework::doctest:
+      return "--test-case=" + escaped(name, ",\\");
+    case Framework::catch2:
+      break;
+  }
+  // A test of Catch2 may begin with what it takes for an option, a tag or a negation.
+  return '"' + escaped(name, "\"\\,[") + '"';
+}
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+//
+// Framework: how to ask a test program for one of its tests.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace syscost::bench::faults {
+
+enum class Framework { googletest, catch2, doctest };
+
+/// `googletest`, as --framework takes it.
+std::string_view word_of(Framework framework);
+
+/// Finds it in what the program prints for --help.
+std::optional<Framework> framework_in(std::string_view help);
+
+/// The argument that selects exactly the test called `name`, as column `test` has it.
+std::string selecting(Framework framework, const std::string& name);
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+#include "faults/keeper.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <sstream>
+#include <system_error>
+
+#include "faults/process_tree.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+constexpr int kEndedByTheUser[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+/// The beginning and the end of a text of any length.
+class BoundedText {
+ public:
+  void add(std::string_view piece) {
+    const std::size_t to_begin = std::min(piece.size(), kMostOutput / 2 - begin_.size());
+    begin_ += piece.substr(0, to_begin);
+    end_ += piece.substr(to_begin);
+    constexpr std::size_t kMost = kMostOutput / 2;
+    if (end_.size() <= 2 * kMost) return;
+    left_out_ += end_.size() - kMost;
+    end_.erase(0, end_.size() - kMost);
+  }
+  std::string text() const {
+    constexpr std::size_t kMost = kMostOutput / 2;
+    const std::size_t more = end_.size() > kMost ? end_.size() - kMost : 0;
+    if (left_out_ + more == 0) return begin_ + end_;
+    return begin_ + fmt::format("\n[{} bytes left out]\n", left_out_ + more) + end_.substr(more);
+  }
+
+ private:
+  std::string begin_;
+  std::string end_;
+  std::size_t left_out_ = 0;
+};
+
+/// The working directory of the command. Returns what went wrong, or "".
+std::string make_working_folder(const KeeperTask& task, fs::path& made) {
+  std::error_code error;
+  fs::create_directories(task.folder / "tmp", error);
+  if (error) return fmt::format("{}: {}", (task.folder / "tmp").string(), error.message());
+  made = task.working;
+  if (task.command->folder == WorkingFolder::here) return {};
+  made = task.folder / "work";
+  fs::create_directory(made, error);
+  if (!error && task.command->folder == WorkingFolder::copy) {
+    fs::copy(task.working, made, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
+  } else if (!error) {
+    for (fs::directory_iterator entry(task.working, error), end; !error && entry != end; entry.increment(error)) {
+      fs::create_symlink(entry->path(), made / entry->path().filename(), error);
+      if (error) break;
+    }
+  }
+  return error ? fmt::format("{}: {}", made.string(), error.message()) : "";
+}
+
+[[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, pid_t keeper) {
+  // If the keeper is killed, its command goes with it.
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != keeper) ::_exit(1);
+  ::setsid();
+  for (const int signal : kEndedByTheUser) ::signal(signal, SIG_DFL);
+  ::signal(SIGPIPE, SIG_DFL);
+  // A test that crashes is nothing new here: no core file, and no program that the kernel starts for one. The limit 1
+  // means both (fs/coredump.c).
+  const rlimit no_core{1, 1};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const int null = ::open("/dev/null", O_RDONLY);
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  if (null > STDERR_FILENO) ::close(null);
+  const std::string temporary = task.folder / "tmp";
+  for (const char* name : {"TMPDIR", "TEST_TMPDIR", "TMP", "TEMP"}) ::setenv(name, temporary.c_str(), 1);
+  for (const std::string& variable : task.command->variables) {
+    const std::size_t equals = variable.find('=');
+    if (equals == std::string::npos) ::unsetenv(variable.c_str());
+    if (equals == std::string::npos) continue;
+    ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
+  }
+  std::vector<char*> pointers;
+  for (const std::string& argument : task.command->arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  if (::chdir(working.c_str()) == 0) ::execv(pointers[0], pointers.data());
+  const std::string fault = fmt::format("bench: {}: {}\n", pointers[0], std::strerror(errno));
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, fault.data(), fault.size());
+  constexpr int kNotFound = 127;
+  ::_exit(kNotFound);
+}
+
+bool is_alive(int lifeline) {
+  pollfd one{lifeline, POLLIN, 0};
+  return ::poll(&one, 1, 0) == 0;
+}
+
+/// Reads what is there. False at the end of the file.
+bool take_output(int output, BoundedText& text) {
+  std::array<char, 16384> buffer{};
+  for (int pieces = 0; pieces < 64; ++pieces) {
+    const ssize_t got = ::read(output, buffer.data(), buffer.size());
+    if (got > 0) text.add({buffer.data(), static_cast<std::size_t>(got)});
+    if (got == 0) return false;
+    if (got < 0) return errno == EAGAIN || errno == EINTR;
+  }
+  return true;
+}
+
+/// Waits until the command has ended, its time is over, or the lifeline has ended.
+void wait_for_command(const KeeperTask& task, pid_t command, int process, int output, ContainedEnd& end,
+                      BoundedText& text) {
+  const Clock::time_point begin = Clock::now();
+  std::array<pollfd, 3> files = {{{process, POLLIN, 0}, {output, POLLIN, 0}, {task.lifeline, POLLIN, 0}}};
+  for (;;) {
+    const auto left = task.command->limit - (Clock::now() - begin);
+    if (left <= std::chrono::nanoseconds(0)) {
+      end.is_timed_out = true;
+      break;
+    }
+    // At least a millisecond: a time of less would be none.
+    const auto left_ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+    ::poll(files.data(), files.size(), static_cast<int>(std::min<std::int64_t>(left_ms, 60'000)));
+    if (files[1].revents != 0 && !take_output(output, text)) files[1].fd = -1;
+    if (files[0].revents != 0 || files[2].revents != 0) break;
+  }
+  siginfo_t info{};
+  const bool has_ended =
+      ::waitid(P_PID, static_cast<id_t>(command), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+  if (has_ended) end.is_timed_out = false;
+  end.wall_ns = static_cast<std::uint64_t>((Clock::now() - begin).count());
+  if (!has_ended) ::kill(command, SIGKILL);
+  while (::waitpid(command, &end.status, 0) < 0 && errno == EINTR) {
+  }
+}
+
+ContainedEnd run(const KeeperTask& task) {
+  ContainedEnd end;
+  fs::path working;
+  end.fault = make_working_folder(task, working);
+  if (!end.fault.empty()) return end;
+  int output[2] = {-1, -1};
+  if (::pipe2(output, O_CLOEXEC) != 0) return {.fault = fmt::format("pipe2: {}", std::strerror(errno))};
+  const pid_t keeper = ::getpid();
+  const pid_t command = ::fork();
+  if (command < 0) return {.fault = fmt::format("fork: {}", std::strerror(errno))};
+  if (command == 0) become_command(task, working, output[1], keeper);
+  ::close(output[1]);
+  ::fcntl(output[0], F_SETFL, O_NONBLOCK);
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, command, 0));
+  BoundedText text;
+  if (process < 0) {
+    end.fault = fmt::format("pidfd_open: {} (it needs Linux 5.3)", std::strerror(errno));
+  } else {
+    wait_for_command(task, command, process, output[0], end, text);
+  }
+  const KilledTree killed = kill_processes_below();
+  if (!end.is_timed_out) end.processes_left = killed.processes;
+  if (!killed.is_gone) end.fault = "a process of this run could not be killed";
+  take_output(output[0], text);
+  end.output = text.text();
+  return end;
+}
+
+}  // namespace
+
+void remove_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (!error) return;
+  // A test may have taken the permissions of its folders.
+  std::error_code ignored;
+  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, ignored);
+  for (fs::recursive_directory_iterator entry(folder, ignored), end; !ignored && entry != end;
+       entry.increment(ignored)) {
+    std::error_code each;
+    if (entry->is_directory(each) && !entry->is_symlink(each)) {
+      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, each);
+    }
+  }
+  fs::remove_all(folder, ignored);
+}
+
+std::string report_text(const ContainedEnd& end) {
+  return fmt::format("{} {} {} {} {}\n", end.status, end.is_timed_out ? 1 : 0, end.wall_ns, end.processes_left,
+                     end.fault.size()) +
+         end.fault + end.output + '\n';
+}
+
+std::optional<ContainedEnd> read_report(const std::string& text) {
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos || text.back() != '\n') return std::nullopt;
+  std::istringstream in(text.substr(0, line));
+  ContainedEnd end;
+  std::size_t fault = 0;
+  if (!(in >> end.status >> end.is_timed_out >> end.wall_ns >> end.processes_left >> fault)) return std::nullopt;
+  if (text.size() < line + 1 + fault + 1) return std::nullopt;
+  end.fault = text.substr(line + 1, fault);
+  end.output = text.substr(line + 1 + fault, text.size() - line - 1 - fault - 1);
+  return end;
+}
+
+void keep(const KeeperTask& task) {
+  // Not in the terminal's session: Ctrl-C ends bench, and the lifeline then ends this run.
+  ::setsid();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  for (const int signal : kEndedByTheUser) ::signal(signal, SIG_IGN);
+  ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGCHLD, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ContainedEnd end;
+  if (is_alive(task.lifeline)) end = run(task);
+  remove_folder(task.folder);
+  const std::string report = report_text(end);
+  for (std::string_view left = report; !left.empty();) {
+    const ssize_t written = ::write(task.report, left.data(), left.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) break;
+    left.remove_prefix(static_cast<std::size_t>(written));
+  }
+  ::_exit(0);
+}
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// Outcome: what a test made of one failed call.
+//
+// Each outcome claims only what was seen, and docs/sweeps.md says what that proves. A failure that was not injected is
+// never a success.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "faults/contained.h"
+#include "faults/plan.h"
+
+namespace syscost::bench::faults {
+
+/// The worst first: tables have this order.
+enum class Outcome {
+  crashed,      ///< A signal ended the process.
+  hung,         ///< It ran until the time limit.
+  leaked,       ///< The test passed, and left more descriptors open than without the failure.
+  exited,       ///< The process ended before its test did, or failed after the test had passed.
+  ignored,      ///< The test passed and made the same calls as ever, though data may be lost.
+  survived,     ///< The test passed.
+  reported,     ///< The test failed.
+  skipped,      ///< The test was skipped.
+  not_reached,  ///< No call was failed.
+  not_run,      ///< It could not be measured.
+};
+
+inline constexpr std::array<std::string_view, 10> kOutcomeWords = {
+    "crashed", "hung", "leaked", "exited", "ignored?", "survived", "reported", "skipped", "not reached", "not run"};
+inline constexpr std::size_t kOutcomes = kOutcomeWords.size();
+
+std::string_view word_of(Outcome outcome);
+/// Takes `ignored` for `ignored?`, and `not-reached`.
+std::optional<Outcome> outcome_of(std::string_view word);
+
+/// What one run showed.
+struct Observed {
+  ContainedEnd end;
+  bool has_row = false;  ///< The test ended, and wrote its row.
+  std::string verdict;   ///< `passed`, `failed`, `skipped`, as column `outcome` has it.
+  bool is_hit = false;   ///< The call came, and failed.
+  std::string hit;       ///< The site of the call that was failed; empty = not known.
+  std::map<std::string, std::uint64_t> entries;
+  std::uint64_t descriptors_left = 0;
+  std::string left_open;  ///< `5 file /tmp/x`, as column `left_open` has it.
+};
+
+struct Result {
+  Outcome outcome = Outcome::not_run;
+  std::string detail;  ///< `SIGSEGV`, `exit code 3`, `5 file /tmp/x`; may be empty.
+  std::string hit;     ///< Where the failed call came from; empty = not known.
+  std::uint64_t wall_ns = 0;
+  std::uint64_t processes_left = 0;  ///< Still ran when the test program had ended; they were killed.
+  std::string output;                ///< Kept if the outcome needs a look; its beginning and its end.
+
+  bool operator==(const Result&) const = default;
+};
+
+/// `test`: what it does without the failure.
+Result classify(const Observed& observed, const Failure& failure, const LearnedTest& test);
+
+/// `SIGSEGV`; `signal 40` for one without a name.
+std::string signal_name(int signal);
+
+}  // namespace syscost::bench::faults

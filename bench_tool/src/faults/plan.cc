@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+#include "faults/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "model/syscall_choice.h"
+#include "syscost/call_errors.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+std::string selector_of(const std::string& calls) {
+  return calls.empty() ? std::string(kSweptCalls) : calls;
+}
+
+std::vector<std::string> errors_of(const std::string& syscall, const PlanOptions& options) {
+  if (!options.errors.empty()) return options.errors;
+  std::vector<std::string> errors;
+  for (const CallError& one : kCallErrors) {
+    if (one.syscall == syscall) errors.emplace_back(one.name);
+  }
+  return errors;
+}
+
+/// `count` of `all`, in their order, at equal distances from a random start: each test and call site has its share.
+std::vector<Failure> systematic_sample(std::vector<Failure> all, std::size_t count, std::uint64_t seed) {
+  if (count >= all.size()) return all;
+  std::vector<Failure> chosen;
+  chosen.reserve(count);
+  // The first output of the generator alone: distributions differ between standard libraries.
+  const std::uint64_t start = std::mt19937_64(seed)() % all.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    chosen.push_back(std::move(all[(start + i * all.size()) / count % all.size()]));
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::string Failure::rule() const {
+  return fmt::format("{}:error={}:when={}", syscall, error, nth);
+}
+
+std::string selector_fault(const std::string& calls) {
+  std::string fault;
+  return model::SyscallChoice::parse(selector_of(calls), fault) ? "" : fault;
+}
+
+std::string error_fault(const std::string& error) {
+  const bool is_name =
+      error.size() > 2 && error.front() == 'E' && std::all_of(error.begin(), error.end(), [](char c) {
+        return std::isupper(static_cast<unsigned char>(c)) != 0 || std::isdigit(static_cast<unsigned char>(c)) != 0;
+      });
+  return is_name ? "" : fmt::format("\"{}\" is no name of an errno, such as ENOSPC", error);
+}
+
+Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options) {
+  std::string fault;
+  const std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(selector_of(options.calls), fault);
+  Plan plan;
+  if (!choice) return plan;
+  std::vector<Failure> first;
+  std::vector<Failure> others;
+  for (std::size_t test = 0; test < tests.size(); ++test) {
+    if (!tests[test].why_left_out.empty()) continue;
+    for (const Place& place : tests[test].places) {
+      if (!choice->matches(place.syscall, "", place.classes)) continue;
+      const std::vector<std::string> errors = errors_of(place.syscall, options);
+      if (errors.empty()) plan.size.not_in_list[place.syscall] += place.nths.size();
+      for (std::size_t i = 0; i < place.nths.size(); ++i) {
+        for (const std::string& error : errors) {
+          (i == 0 ? first : others).push_back({test, place.syscall, place.nths[i], error, place.site});
+        }
+      }
+    }
+  }
+  if (!options.has_every_call) {
+    plan.size.other_calls = others.size();
+    others.clear();
+  }
+  const std::size_t all = first.size() + others.size();
+  const std::size_t most = options.sample == 0 ? all : options.sample;
+  plan.failures = systematic_sample(std::move(first), most, options.seed);
+  std::vector<Failure> rest = systematic_sample(std::move(others), most - plan.failures.size(), options.seed);
+  std::move(rest.begin(), rest.end(), std::back_inserter(plan.failures));
+  plan.size.left_out = all - plan.failures.size();
+  plan.size.failures = plan.failures.size();
+  return plan;
+}
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+//
+// Plan: which calls of which tests a sweep fails, with which errors, and in which order.
+//
+// A failure is one call of one test with one error. All failures of a suite are often too many, so those that teach
+// most come first: the first call of each call site. --every-call adds the others, and --sample takes some of the list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace syscost::bench::faults {
+
+/// The calls of one syscall in a test, from one call site, as the test made them without a failure.
+struct Place {
+  std::string syscall;
+  std::string classes;              ///< As column `class` has them: `file;desc`.
+  std::string site;                 ///< `src/log.cc:17 Log::batch`; empty = not known.
+  std::vector<std::uint64_t> nths;  ///< Their numbers among the calls of the syscall, from 1 on, ascending.
+};
+
+/// What a test does without a failure.
+struct LearnedTest {
+  std::string name;
+  std::uint64_t wall_ns = 0;  ///< Of its process, from start to end.
+  std::uint64_t descriptors_left = 0;
+  std::map<std::string, std::uint64_t> entries;  ///< By syscall.
+  bool is_steady = false;                        ///< A second run made the same calls.
+  std::vector<Place> places;
+  std::string why_left_out;  ///< It is not swept: it fails by itself. Empty = it is.
+};
+
+struct Failure {
+  std::size_t test = 0;  ///< Index into the tests.
+  std::string syscall;
+  std::uint64_t nth = 0;
+  std::string error;  ///< `ENOSPC`
+  std::string site;   ///< Where the call came from without a failure; empty = not known.
+
+  /// `write:error=ENOSPC:when=3`, as --syscost_inject and strace have it.
+  std::string rule() const;
+  bool operator==(const Failure&) const = default;
+};
+
+struct PlanOptions {
+  std::string calls;                ///< Selector (model/syscall_choice.h); empty = kSweptCalls.
+  std::vector<std::string> errors;  ///< Instead of those of the table; empty = the table's.
+  bool has_every_call = false;      ///< Not only the first of each call site.
+  std::size_t sample = 0;           ///< At most so many; 0 = all.
+  std::uint64_t seed = 1;
+};
+
+/// How much of all possible failures a plan has.
+struct PlanSize {
+  std::size_t failures = 0;
+  std::size_t left_out = 0;                          ///< By `sample`.
+  std::size_t other_calls = 0;                       ///< Failures of calls after the first of their site, left out.
+  std::map<std::string, std::uint64_t> not_in_list;  ///< Chosen calls, of which the table has no error, by syscall.
+
+  bool operator==(const PlanSize&) const = default;
+};
+
+struct Plan {
+  std::vector<Failure> failures;
+  PlanSize size;
+};
+
+/// `options.calls` must be a selector without a fault (selector_fault()).
+Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options);
+
+/// What is wrong with a selector, or "".
+std::string selector_fault(const std::string& calls);
+
+/// What is wrong with the name of an errno, or "".
+std::string error_fault(const std::string& error);
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+//
+// StateFile: what a sweep has learned and done so far, on disk.
+//
+// A sweep may take hours. So each result is a line of its own, appended with one write: if bench or the machine stops,
+// at most the line that was being written is lost, and the next sweep with the same file does the rest. The file is
+// locked while a sweep writes to it. Each line is a JSON object; docs/bench-output.md has them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "faults/framework.h"
+#include "faults/outcome.h"
+#include "faults/plan.h"
+
+namespace syscost::bench::faults {
+
+/// What must be equal for a sweep to go on with a file.
+struct SweepIdentity {
+  std::vector<std::string> command;
+  std::string program;  ///< Size and time of the last change of its file.
+  std::string options;  ///< Those that decide about the plan.
+
+  bool operator==(const SweepIdentity&) const = default;
+};
+
+/// A failure that was run.
+struct Done {
+  Failure failure;
+  Result result;
+
+  bool operator==(const Done&) const = default;
+};
+
+struct SweepState {
+  SweepIdentity identity;
+  Framework framework = Framework::googletest;
+  std::vector<LearnedTest> tests;
+  bool has_learned = false;
+  std::optional<PlanSize> plan;
+  std::map<std::size_t, Done> done;  ///< By the index of the failure in the plan.
+};
+
+class StateFile {
+ public:
+  StateFile() = default;  ///< Keeps nothing.
+  ~StateFile();
+  StateFile(const StateFile&) = delete;
+  StateFile& operator=(const StateFile&) = delete;
+
+  /// Opens or makes `path`, locks it, and reads what it holds. Returns the fault as a sentence, or "".
+  std::string open(const std::string& path, SweepState& state);
+  /// Each returns the fault, or "".
+  std::string begin(const SweepIdentity& identity);
+  std::string add(const LearnedTest& test);
+  std::string end_learning(Framework framework);
+  std::string add(const PlanSize& plan);
+  std::string add(std::size_t index, const Done& done);
+
+ private:
+  std::string append(const std::string& line);
+
+  std::string path_;
+  int file_ = -1;
+};
+
+/// Reads the lines of a state file. Returns the fault, or "". `used`: bytes up to the end of the last whole line.
+std::string read_state(const std::string& text, SweepState& state, std::size_t& used);
+
+/// Reads a state file that no sweep may be writing to.
+std::string load_state(const std::string& path, SweepState& state);
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#include "faults/test_row.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "csv/input.h"
+#include "csv/problems.h"
+#include "model/lists.h"
+#include "model/loader.h"
+#include "model/site.h"
+#include "trace/find_traces.h"
+#include "trace/trace_file.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Wrong lines are no concern of a sweep: a killed process leaves a torn one.
+model::Dataset load_rows(const fs::path& csv) {
+  model::LoadOptions options;
+  options.keep_sites = true;
+  csv::Problems ignored;
+  std::error_code error;
+  return fs::exists(csv, error) ? model::load(csv.string(), options, ignored) : model::Dataset();
+}
+
+std::optional<std::uint32_t> sample_of(const model::Dataset& data, const std::string& test) {
+  for (std::size_t i = data.samples.size(); i-- > 0;) {
+    const model::Sample& sample = data.samples[i];
+    if (data.text(sample.kind) == "test" && data.text(sample.test) == test && sample.totals_line != 0) {
+      return static_cast<std::uint32_t>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+/// Entries, which dispatch does not tell from calls.
+std::uint64_t entries_of(const model::SyscallRow& row) {
+  return row.entries.has_value() ? *row.entries : row.calls.value_or(0) + row.in_flight.value_or(0);
+}
+
+/// `errnos`: as column `errnos` has them.
+bool has_error(std::string_view errnos, std::string_view error) {
+  const auto list = model::parse_errnos(errnos);
+  return list && std::any_of(list->begin(), list->end(), [&](const auto& one) { return one.first == error; });
+}
+
+std::string site_text(std::string_view detail) {
+  if (!model::is_site(detail)) return {};
+  const model::Site site = model::parse_site(detail);
+  return site.is_unknown() ? std::string() : model::text_of(site);
+}
+
+/// The text of an argument; empty if the call has none of this name.
+std::string argument(const trace::TraceFile& file, const trace::Call& call, std::string_view name) {
+  for (std::size_t i = call.first_note; i < call.first_note + call.note_count; ++i) {
+    const trace::Note& note = file.notes[i];
+    if (note.name == name) return note.text.empty() ? std::to_string(note.number) : std::string(note.text);
+  }
+  return {};
+}
+
+/// Calls that do not fail in a sweep: those that print, and those that close what was open for reading only, because
+/// such a close() has nothing that could fail.
+class HarmlessCalls {
+ public:
+  explicit HarmlessCalls(const trace::TraceFile& file) : file_(file) {}
+
+  /// Takes the calls in their order.
+  bool is_harmless(const trace::Call& call) {
+    if (call.name == "open" || call.name == "openat") {
+      const bool is_reading = argument(file_, call, "flags").find("O_RDONLY") != std::string::npos;
+      if (is_reading) reading_.insert(std::string(call.result));
+      if (!is_reading) reading_.erase(std::string(call.result));
+    }
+    const std::string descriptor = argument(file_, call, "fd");
+    if (call.name == "close") return reading_.erase(descriptor) > 0;
+    return (call.name == "write" || call.name == "writev") && (descriptor == "1" || descriptor == "2");
+  }
+
+ private:
+  const trace::TraceFile& file_;
+  std::set<std::string> reading_;  ///< Descriptors, as texts.
+};
+
+/// The trace of `test` itself; a suite's set-up and tear-down have others.
+std::optional<trace::TraceFile> trace_of(const std::string& test, const fs::path& traces) {
+  csv::Problems problems;
+  std::error_code error;
+  if (traces.empty() || !fs::exists(traces, error)) return std::nullopt;
+  for (const trace::FoundTrace& found : trace::find_traces(traces.string(), trace::kTraceName, {}, problems)) {
+    const std::optional<std::string> text = csv::read_text(found.path, problems);
+    if (!text) continue;
+    trace::TraceFile file = trace::read_trace(found.path, {text->begin(), text->end()}, problems);
+    const trace::Slice* const window = file.window();
+    if (problems.empty() && window != nullptr && window->name == "test " + test) return file;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> tests_in(const fs::path& csv) {
+  const model::Dataset data = load_rows(csv);
+  std::vector<std::string> names;
+  for (const model::Sample& sample : data.samples) {
+    if (data.text(sample.kind) != "test" || sample.totals_line == 0) continue;
+    const std::string& name = data.text(sample.test);
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return names;
+}
+
+void read_row(const fs::path& csv, const std::string& test, const Failure* failure, Observed& observed) {
+  const model::Dataset data = load_rows(csv);
+  const std::optional<std::uint32_t> index = sample_of(data, test);
+  if (!index) return;
+  const model::Totals& totals = data.samples[*index].totals;
+  observed.verdict = data.text(totals.outcome);
+  observed.has_row = !observed.verdict.empty();  // else the test ended the process
+  observed.descriptors_left = totals.descriptors_left.value_or(0);
+  observed.left_open = data.text(totals.left_open);
+  for (const model::SyscallRow& row : data.rows_of(*index)) observed.entries[data.text(row.syscall)] += entries_of(row);
+  if (failure == nullptr) return;
+  std::vector<model::SyscallRow> by_site;
+  data.rows_by_site().of(*index, by_site);
+  for (const model::SyscallRow& row : by_site) {
+    if (data.text(row.syscall) != failure->syscall || !has_error(data.text(row.errnos), failure->error)) continue;
+    // A test that makes fewer calls than n may have such an error by itself.
+    observed.is_hit = observed.entries[failure->syscall] >= failure->nth;
+    observed.hit = site_text(data.text(row.detail));
+  }
+}
+
+std::vector<Place> places_of(const fs::path& csv, const fs::path& traces, const std::string& test) {
+  const model::Dataset data = load_rows(csv);
+  const std::optional<std::uint32_t> index = sample_of(data, test);
+  std::vector<Place> places;
+  if (!index) return places;
+  const std::optional<trace::TraceFile> trace = trace_of(test, traces);
+  std::map<std::string_view, std::uint64_t> traced;
+  std::set<const trace::Call*> left_out;
+  if (trace) {
+    HarmlessCalls harmless(*trace);
+    for (const trace::Call& call : trace->calls) {
+      ++traced[call.name];
+      if (harmless.is_harmless(call)) left_out.insert(&call);
+    }
+  }
+  std::map<std::string, std::pair<std::string, std::uint64_t>> counted;  // classes, entries
+  for (const model::SyscallRow& row : data.rows_of(*index)) {
+    auto& [classes, entries] = counted[data.text(row.syscall)];
+    classes = data.text(row.classes);
+    entries += entries_of(row);
+  }
+  for (const auto& [syscall, counts] : counted) {
+    const auto& [classes, count] = counts;
+    if (count == 0) continue;
+    if (!trace || traced[syscall] != count) {  // without the order of all calls no number has a site
+      Place place{syscall, classes, "", std::vector<std::uint64_t>(count)};
+      std::iota(place.nths.begin(), place.nths.end(), 1);
+      places.push_back(std::move(place));
+      continue;
+    }
+    std::map<std::string, std::size_t> place_of;
+    std::uint64_t nth = 0;
+    for (const trace::Call& call : trace->calls) {
+      if (call.name != syscall) continue;
+      ++nth;
+      if (left_out.count(&call) != 0) continue;
+      const std::string site = site_text(call.site);
+      const auto [found, is_new] = place_of.try_emplace(site, places.size());
+      if (is_new) places.push_back({syscall, classes, site, {}});
+      places[found->second].nths.push_back(nth);
+    }
+  }
+  return places;
+}
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Sweeps truth_test, of which each outcome is known: check_sweep.py BENCH TRUTH_TEST
+
+Then kills a sweep in the middle, and goes on with its state file: the results must be the same, and neither time may leave
+a process or a file.
+"""
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+
+# test, syscall, errno -> outcome and detail ("*": any).
+TRUTH = {
+    "Reports": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "reported", "write EIO": "reported",
+                "fsync EIO": "reported", "close EIO": "reported"},
+    "Ignores": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "ignored?", "write EIO": "ignored?",
+                "fsync EIO": "ignored?", "close EIO": "ignored?"},
+    "Survives": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "survived", "write EIO": "survived",
+                 "close EIO": "reported"},
+    # A write to descriptor -1 fails: it leaves nothing.
+    "Leaks": {"openat EMFILE": "survived", "openat EACCES": "survived", "write ENOSPC": "leaked", "write EIO": "leaked",
+              "close EIO": "ignored?"},
+    "Crashes": {"openat EMFILE": "crashed SIGSEGV", "openat EACCES": "crashed SIGSEGV", "close EIO": "ignored?"},
+    "Aborts": {"openat EMFILE": "crashed SIGABRT", "openat EACCES": "crashed SIGABRT", "close EIO": "ignored?"},
+    "Hangs": {"openat EMFILE": "hung", "openat EACCES": "hung", "close EIO": "ignored?"},
+    "Exits": {"openat EMFILE": "exited exit code 3 inside the test", "openat EACCES": "exited exit code 3 inside the test",
+              "close EIO": "ignored?"},
+    "ExitsWithZero": {"openat EMFILE": "exited exit code 0 inside the test",
+                      "openat EACCES": "exited exit code 0 inside the test", "close EIO": "ignored?"},
+    "Skips": {"openat EMFILE": "skipped", "openat EACCES": "skipped", "close EIO": "ignored?"},
+}
+
+
+def wanted():
+    return sorted((f"Truth.{test}", call, outcome) for test, calls in TRUTH.items() for call, outcome in calls.items())
+
+
+def found(text):
+    rows = csv.DictReader(io.StringIO(text))
+    return sorted((row["test"], f"{row['syscall']} {row['errno']}", outcome_of(row)) for row in rows)
+
+
+def outcome_of(row):
+    return (row["outcome"] + " " + row["detail"]).strip() if row["outcome"] in ("crashed", "exited") else row["outcome"]
+
+
+def processes_of(folder):
+    """Processes that have the environment of a run in `folder`."""
+    left = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/environ", "rb") as file:
+                if os.fsencode(folder) in file.read():
+                    left.append(pid)
+        except OSError:
+            pass
+    return left
+
+
+def check(is_right, text, *rest):
+    if not is_right:
+        print(f"check_sweep: {text}", *rest, sep="\n", file=sys.stderr)
+        sys.exit(1)
+
+
+def check_nothing_left(temporary, working, files):
+    check(os.listdir(temporary) == [], f"left in TMPDIR: {os.listdir(temporary)}")
+    check(sorted(os.listdir(working)) == sorted(files), f"left in the working directory: {os.listdir(working)}")
+    left = processes_of(temporary)
+    check(left == [], f"processes that still run: {left}")
+
+
+def main():
+    bench, program = (os.path.abspath(path) for path in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        temporary, working = os.path.join(folder, "tmp"), os.path.join(folder, "here")
+        os.mkdir(temporary)
+        os.mkdir(working)
+        environment = dict(os.environ, TMPDIR=temporary)
+        for name in ("SYSCOST_BACKEND", "SYSCOST_CSV"):
+            environment.pop(name, None)
+
+        trial = subprocess.run([bench, "run", "--tests", "--backend=dispatch", "--csv", os.path.join(folder, "trial.csv"), "--", program,
+                                "--gtest_filter=Truth.MakesNoCalls"], cwd=working, env=environment, capture_output=True, check=False)
+        if trial.returncode == 2:
+            print("skipped: dispatch cannot be used here", trial.stderr, file=sys.stderr)
+            sys.exit(77)
+
+        def sweep(*options):
+            return [bench, "faults", "--timeout", "3", "--jobs", "2", *options, "--", program]
+
+        def run(*options):
+            return subprocess.run(sweep(*options), cwd=working, env=environment, text=True, capture_output=True, check=False)
+        whole = run("--format", "csv", "--fail-on", "hung")
+        check(whole.returncode == 1, f"exit code {whole.returncode}", whole.stdout, whole.stderr)
+        check(found(whole.stdout) == wanted(), "outcomes differ",
+              "wanted: %s" % sorted(set(wanted()) - set(found(whole.stdout))),
+              "found: %s" % sorted(set(found(whole.stdout)) - set(wanted())))
+        check_nothing_left(temporary, working, [])
+
+        # Killed when two lines of results are there, whatever runs then.
+        for how in (signal.SIGKILL, signal.SIGINT):
+            state = os.path.join(folder, f"state-{how.name}")
+            process = subprocess.Popen(sweep("--state", state), cwd=working, env=environment, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            wait_for_results(state, 2, process)
+            process.send_signal(how)
+            # The pipes end when no process of the sweep is left but those that watch over what is removed.
+            process.communicate()
+            check(process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 3), f"exit code {process.returncode}")
+            wait_for_empty(temporary)
+            check_nothing_left(temporary, working, [])
+            done = count_results(state)
+            check(2 <= done < len(wanted()), f"{done} results before the sweep goes on")
+            rest = run("--state", state, "--format", "csv")
+            check(rest.returncode == 0, f"exit code {rest.returncode}", rest.stderr)
+            check(found(rest.stdout) == wanted(), "outcomes differ after the interrupted sweep has gone on")
+            check_nothing_left(temporary, working, [])
+        other = run("--state", state, "--errnos", "EIO")
+        check(other.returncode == 2 and "is of another sweep" in other.stderr, other.stderr)
+    print(f"{len(wanted())} failures with their outcomes, three times")
+
+
+def count_results(state):
+    with open(state, encoding="utf-8") as file:
+        return sum(line.startswith('{"failure"') for line in file)
+
+
+def wait_for_results(state, count, process):
+    """Returns when `count` results are in the file."""
+    while process.poll() is None:
+        if os.path.exists(state) and count_results(state) >= count:
+            return
+        pause()
+    check(False, "the sweep ended before it could be interrupted", process.communicate())
+
+
+def wait_for_empty(folder):
+    """The last one to remove something after SIGKILL is no child of this process."""
+    while os.listdir(folder):
+        pause()
+
+
+def pause():
+    signal.sigtimedwait([], 0.02)
+
+
+if __name__ == "__main__":
+    main()

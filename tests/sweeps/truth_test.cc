@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests of code with known faults: check_sweep.py holds what `bench faults` must say of each.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+namespace {
+
+int created() {
+  return open("saved.txt", O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+}
+
+// Each error is seen.
+TEST(Truth, Reports) {
+  const int file = created();
+  ASSERT_GE(file, 0);
+  const bool is_written = write(file, "text", 4) == 4;
+  const bool is_synced = fsync(file) == 0;
+  const bool is_closed = close(file) == 0;
+  EXPECT_TRUE(is_written && is_synced && is_closed);
+}
+
+// No error is seen.
+TEST(Truth, Ignores) {
+  const int file = created();
+  ASSERT_GE(file, 0);
+  [[maybe_unused]] const ssize_t written = write(file, "text", 4);
+  fsync(file);
+  close(file);
+}
+
+// A failed write is tried again.
+TEST(Truth, Survives) {
+  const int file = created();
+  ASSERT_GE(file, 0);
+  ssize_t written = write(file, "text", 4);
+  if (written < 0) written = write(file, "text", 4);
+  EXPECT_EQ(written, 4);
+  EXPECT_EQ(close(file), 0);
+}
+
+// The early return forgets the descriptor.
+bool save_and_leak() {
+  const int file = created();
+  if (write(file, "text", 4) < 0) return false;
+  return close(file) == 0;
+}
+TEST(Truth, Leaks) {
+  save_and_leak();
+}
+
+TEST(Truth, Crashes) {
+  const char* text = "text";
+  const int file = created();
+  if (file < 0) text = nullptr;
+  volatile const char* const first = text;
+  EXPECT_EQ(*first, 't');
+  close(file);
+}
+
+TEST(Truth, Aborts) {
+  const int file = created();
+  if (file < 0) std::abort();
+  close(file);
+}
+
+// Waits for a file that it could not open; a child in a session of its own waits, too.
+TEST(Truth, Hangs) {
+  const int file = created();
+  if (file < 0) {
+    if (fork() == 0) {
+      setsid();
+      for (;;) pause();
+    }
+    for (;;) pause();
+  }
+  close(file);
+}
+
+TEST(Truth, Exits) {
+  const int file = created();
+  if (file < 0) std::exit(3);
+  close(file);
+}
+
+TEST(Truth, ExitsWithZero) {
+  const int file = created();
+  if (file < 0) std::exit(0);
+  close(file);
+}
+
+TEST(Truth, Skips) {
+  const int file = created();
+  if (file < 0) GTEST_SKIP() << "no file";
+  close(file);
+}
+
+// Fails by itself: it is not swept.
+TEST(Truth, Fails) {
+  FAIL() << "always";
+}
+
+// Lines to GoogleTest's output are no data of the test.
+TEST(Truth, Prints) {
+  ASSERT_EQ(write(STDOUT_FILENO, "printed\n", 8), 8);
+}
+
+// Calls that no failure is for.
+TEST(Truth, MakesNoCalls) {}
+
+}  // namespace
