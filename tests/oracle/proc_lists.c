@@ -67,7 +67,7 @@ static void for_each_number(const char* folder, void (*visit)(const char*)) {
   if (listed < 0) return;
   for (long size; (size = syscall(SYS_getdents64, listed, entries, sizeof entries)) > 0;) {
     for (long at = 0; at < size;) {
-      const struct dirent64* entry = (const struct dirent64*)(entries + at);
+      const struct dirent* entry = (const struct dirent*)(entries + at);  // 64-bit: as the kernel has it
       const int is_this_list = visit == put_descriptor && atoi(entry->d_name) == listed;
       if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' && !is_this_list) visit(entry->d_name);
       at += entry->d_reclen;

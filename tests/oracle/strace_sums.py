@@ -27,7 +27,7 @@ class Call:
         found = RESULT.match(self.text + text)
         if found is None:
             raise SystemExit(f"line {line} of strace's log is not understood: {text}")
-        self.text, self.returned = found["arguments"], line
+        self.text, self.returned = found["arguments"].rstrip(), line  # a call in two halves has a blank between them
         result = found["result"]
         if result != "?" and not result.startswith("-"):
             self.result = int(result, 0)
