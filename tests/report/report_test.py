@@ -74,7 +74,7 @@ def unpacked(page):
 # Arguments, and what the page has to show for them.
 PAGES = [
     (["main.csv"], ["<h2>Syscalls</h2>", "Log.Reads"]),
-    (["findings.csv"], ["<h2>Findings</h2>", "many-calls", "Look for the line that makes them"]),
+    (["findings.csv"], ["<h2>Findings</h2>", "tiny-writes", "Collect the data in a buffer"]),
     (["loops.csv"], ["<h2>Loops, per call</h2>"]),
     (["benchmark_new.csv"], ["<h2>Benchmarks, per iteration</h2>"]),
     (["history"], ["<h2>History</h2>", "<h3>Steps</h3>", "over "]),

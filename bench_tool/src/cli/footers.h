@@ -144,7 +144,8 @@ Examples:
 
 inline constexpr const char* kFindingsFooter =
     R"(Each rule looks for one thing: many small writes, a file that is opened again and again, sleeping, busy polling.
---rules says when each one is a finding. Some rules need the order of calls, and paths: run the tests with
+--rules says when each one has a finding, which is a fault that the data proves, or a note, which is a cost that may be
+on purpose (--notes). Some rules need the order of calls, and paths: run the tests with
 --syscost_trace. A rule that lacks data is named, with what it needs. With --syscost_where findings have a line.
 Exit codes: 0, also with findings; 1 with --fail-on; 2 usage, input or I/O.
 

@@ -290,7 +290,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
       ->check(not_empty());
   add_repeatable(*findings, "--ignore", options.findings.ignored, "RULE", "Leave this rule out; may be repeated");
   add_repeatable(*findings, "--fail-on", options.findings.fail_on, "RULE",
-                 "Exit code 1 if this rule, or any rule (`any`), has a finding; may be repeated");
+                 "Exit code 1 if this rule has a finding or a note, or any rule (`any`) a finding; may be repeated");
+  findings->add_flag("--notes", options.findings.has_notes,
+                     "Print notes, too: costs that the data does not prove to be faults");
   findings->add_flag("--rules", options.findings.lists_rules, "Print what each rule looks for, and what it needs");
   findings
       ->add_option("--artifacts", options.findings.artifacts,

@@ -64,12 +64,23 @@ std::vector<std::size_t> chosen_groups(const model::Dataset& data, const std::ve
   return chosen;
 }
 
+bool is_named(const std::vector<std::string>& rules, const Finding& one) {
+  return std::find(rules.begin(), rules.end(), one.rule) != rules.end();
+}
+
+/// Notes are for those who ask for them, or for their rule.
+void hide_notes(const cli::Options& options, findings::Findings& found) {
+  if (options.findings.has_notes) return;
+  found.hidden_notes =
+      std::erase_if(found.notes, [&](const Finding& one) { return !is_named(options.findings.fail_on, one); });
+}
+
 bool fails(const cli::Options& options, const findings::Findings& found) {
   const std::vector<std::string>& on = options.findings.fail_on;
-  return std::any_of(found.found.begin(), found.found.end(), [&](const Finding& one) {
-    return std::any_of(on.begin(), on.end(),
-                       [&](const std::string& name) { return name == "any" || name == one.rule; });
-  });
+  const auto counts = [&](const Finding& one) { return is_named(on, one); };
+  if (std::any_of(found.notes.begin(), found.notes.end(), counts)) return true;
+  const bool on_any = std::find(on.begin(), on.end(), "any") != on.end();
+  return on_any ? !found.found.empty() : std::any_of(found.found.begin(), found.found.end(), counts);
 }
 
 }  // namespace
@@ -124,6 +135,7 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
     finder.add(chosen[i], window, trace ? &*trace : nullptr);
   });
   run.found = finder.take();
+  hide_notes(options, run.found);
   run.source = run_line(named.data);
   run.data = std::move(named.data);
   if (options.report == cli::Report::sarif) {

@@ -39,12 +39,24 @@ const std::vector<render::CiRule>& ci_rules() {
   return all;
 }
 
+/// Findings, then the notes that are to be printed.
+std::vector<Finding> all_of(const FoundRun& run) {
+  std::vector<Finding> all = run.found.found;
+  all.insert(all.end(), run.found.notes.begin(), run.found.notes.end());
+  return all;
+}
+
+std::string_view class_of(const Finding& one) {
+  return one.is_note ? "note" : "finding";
+}
+
 }  // namespace
 
 std::string findings_json(const FoundRun& run) {
   Json list = Json::array();
-  for (const Finding& one : run.found.found) {
+  for (const Finding& one : all_of(run)) {
     list.push_back({{"rule", std::string(one.rule)},
+                    {"class", std::string(class_of(one))},
                     {"window", one.window},
                     {"syscall", one.syscall},
                     {"site", one.site},
@@ -61,6 +73,7 @@ std::string findings_json(const FoundRun& run) {
                        {"run", render::source_json(run.data)},
                        {"windows", run.found.windows},
                        {"traced", run.found.traced},
+                       {"hidden_notes", run.found.hidden_notes},
                        {"findings", std::move(list)},
                        {"not_checked", std::move(lacks)}});
 }
@@ -68,8 +81,8 @@ std::string findings_json(const FoundRun& run) {
 std::string findings_csv(const FoundRun& run) {
   render::CsvWriter csv(
       {"run", "status", "rule", "window", "syscall", "site", "evidence", "remedy", "cost_ns", "windows"});
-  for (const Finding& one : run.found.found) {
-    csv.cell(run.data.name).cell("finding").cell(one.rule).cell(one.window).cell(one.syscall).cell(one.site);
+  for (const Finding& one : all_of(run)) {
+    csv.cell(run.data.name).cell(class_of(one)).cell(one.rule).cell(one.window).cell(one.syscall).cell(one.site);
     csv.cell(one.evidence).cell(one.remedy);
     csv.number(one.cost_ns > 0 ? std::optional(one.cost_ns) : std::nullopt).number(1.0).end_row();
   }
@@ -83,9 +96,10 @@ std::string findings_csv(const FoundRun& run) {
 render::CiReport findings_ci(const FoundRun& run, const model::TestLocations& locations) {
   render::CiReport report{"bench findings", ci_rules(), {}, not_checked_lines(run.found), findings_title(run.found)};
   report.level = "warning";
-  for (const Finding& one : run.found.found) {
+  for (const Finding& one : all_of(run)) {
     render::CiCase line{one.window, "", one.window, locations.find(one.window), {}, {}, {}};
     line.failures.push_back({one.rule, one.evidence + ". " + one.remedy, location_of_site(one.site)});
+    line.is_note = one.is_note;
     report.cases.push_back(std::move(line));
   }
   return report;

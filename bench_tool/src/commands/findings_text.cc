@@ -51,7 +51,7 @@ std::string plural(std::size_t count, std::string_view one) {
 /// A title, at most kFewBelow findings, and how many more there are; empty if there is none.
 std::vector<std::string> few_lines(const Findings& found) {
   std::vector<std::pair<const Rule*, AlikeFindings>> all;
-  for (const RuleFindings& block : findings::by_rule(found)) {
+  for (const RuleFindings& block : findings::by_rule(found.found)) {
     for (const AlikeFindings& one : block.parts) all.emplace_back(block.rule, one);
   }
   if (all.empty()) return {};
@@ -73,6 +73,10 @@ std::string findings_title(const Findings& found) {
   std::string title = found.found.empty() ? "no findings" : plural(found.found.size(), "finding");
   title += found.found.empty() ? fmt::format(" in {}", plural(found.windows, "window"))
                                : fmt::format(" in {} of {}", windows.size(), plural(found.windows, "window"));
+  if (const std::size_t notes = found.notes.size() + found.hidden_notes; notes > 0) {
+    title += "; " + plural(notes, "note");
+    if (found.hidden_notes > 0) title += fmt::format(" ({}--notes)", found.notes.empty() ? "" : "all with ");
+  }
   if (found.traced > 0) title += fmt::format("; {} with a trace", found.traced);
   return title;
 }
@@ -94,24 +98,63 @@ std::vector<std::string> not_checked_lines(const Findings& found) {
   return lines;
 }
 
-std::string findings_text(const FoundRun& run, const cli::Options& options, const render::Paint& paint) {
-  const std::size_t width = options.screen.width;
-  std::string out = render::wrapped(run.source + '\n', width, 2);
-  out += findings_title(run.found) + '\n';
+namespace {
+
+/// How many entries a command may print, and how many there are.
+struct EntryRoom {
+  std::size_t most = 0;  ///< 0: any number.
   std::size_t shown = 0;
-  std::size_t parts = 0;
-  for (const RuleFindings& block : findings::by_rule(run.found)) {
-    parts += block.parts.size();
-    if (options.top.value_or(0) != 0 && shown >= *options.top) continue;
+  std::size_t all = 0;
+
+  bool is_full() const { return most != 0 && shown >= most; }
+};
+
+std::string blocks_text(const std::vector<Finding>& list, EntryRoom& room, std::size_t width,
+                        const render::Paint& paint) {
+  std::string out;
+  for (const RuleFindings& block : findings::by_rule(list)) {
+    room.all += block.parts.size();
+    if (room.is_full()) continue;
     out += '\n' + paint.bold(fmt::format("{}: {}", block.rule->name, block.rule->title)) + '\n';
     for (const AlikeFindings& one : block.parts) {
-      if (options.top.value_or(0) != 0 && shown >= *options.top) break;
-      ++shown;
+      if (room.is_full()) break;
+      ++room.shown;
       out += render::wrapped("  " + line_of(one) + '\n', width, 4);
     }
     out += render::wrapped(fmt::format("  -> {}\n", block.rule->remedy), width, 5);
   }
-  if (shown < parts) out += fmt::format("\nand {} more\n", parts - shown);
+  return out;
+}
+
+std::string blocks_markdown(const std::vector<Finding>& list, EntryRoom& room) {
+  std::string out;
+  for (const RuleFindings& block : findings::by_rule(list)) {
+    if (room.is_full()) break;
+    out += fmt::format("\n### {}: {}\n\n{}\n\n", block.rule->name, block.rule->title, block.rule->remedy);
+    for (const AlikeFindings& one : block.parts) {
+      if (room.is_full()) break;
+      ++room.shown;
+      out += "- " + render::code_span(one.worst->window) +
+             render::escaped_markdown(line_of(one).substr(one.worst->window.size())) + '\n';
+    }
+  }
+  return out;
+}
+
+constexpr std::string_view kNotes = "Notes: costs that may be on purpose";
+
+}  // namespace
+
+std::string findings_text(const FoundRun& run, const cli::Options& options, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  std::string out = render::wrapped(run.source + '\n', width, 2);
+  out += findings_title(run.found) + '\n';
+  EntryRoom room{options.top.value_or(0)};
+  out += blocks_text(run.found.found, room, width, paint);
+  if (const std::string notes = blocks_text(run.found.notes, room, width, paint); !notes.empty()) {
+    out += '\n' + paint.bold(std::string(kNotes)) + '\n' + notes;
+  }
+  if (room.shown < room.all) out += fmt::format("\nand {} more\n", room.all - room.shown);
   const std::vector<std::string> lines = not_checked_lines(run.found);
   if (!lines.empty()) out += '\n';
   for (const std::string& line : lines) out += render::wrapped(line + '\n', width, 2);
@@ -121,15 +164,10 @@ std::string findings_text(const FoundRun& run, const cli::Options& options, cons
 std::string findings_markdown(const FoundRun& run, const cli::Options& options) {
   std::string out = render::escaped_lines(run.source + '\n') + '\n';
   out += "**" + findings_title(run.found) + "**\n";
-  std::size_t shown = 0;
-  for (const RuleFindings& block : findings::by_rule(run.found)) {
-    out += fmt::format("\n### {}: {}\n\n{}\n\n", block.rule->name, block.rule->title, block.rule->remedy);
-    for (const AlikeFindings& one : block.parts) {
-      if (options.top.value_or(0) != 0 && shown >= *options.top) break;
-      ++shown;
-      out += "- " + render::code_span(one.worst->window) +
-             render::escaped_markdown(line_of(one).substr(one.worst->window.size())) + '\n';
-    }
+  EntryRoom room{options.top.value_or(0)};
+  out += blocks_markdown(run.found.found, room);
+  if (const std::string notes = blocks_markdown(run.found.notes, room); !notes.empty()) {
+    out += fmt::format("\n**{}**\n{}", kNotes, notes);
   }
   const std::vector<std::string> lines = not_checked_lines(run.found);
   if (!lines.empty()) out += '\n';
@@ -146,8 +184,9 @@ std::string rules_text(const cli::Options& options) {
     out += render::wrapped(fmt::format("  needs {}\n", findings::text_of(rule.needs)), width, 4);
     out += render::wrapped(fmt::format("  {}\n", rule.definition), width, 4);
     if (!rule.in_a_trace.empty()) {
-      out += render::wrapped(fmt::format("  With a trace instead: {}\n", rule.in_a_trace), width, 4);
+      out += render::wrapped(fmt::format("  With a trace: {}\n", rule.in_a_trace), width, 4);
     }
+    if (!rule.note.empty()) out += render::wrapped(fmt::format("  A note: {}\n", rule.note), width, 4);
     out += render::wrapped(fmt::format("  -> {}\n", rule.remedy), width, 5);
   }
   return out;

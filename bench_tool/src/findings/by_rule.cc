@@ -8,11 +8,11 @@
 
 namespace syscost::bench::findings {
 
-std::vector<RuleFindings> by_rule(const Findings& found) {
+std::vector<RuleFindings> by_rule(const std::vector<Finding>& found) {
   std::vector<RuleFindings> rules;
   std::map<std::string_view, std::size_t> places;
   std::map<std::pair<std::size_t, std::string_view>, std::size_t> sites;
-  for (const Finding& one : found.found) {
+  for (const Finding& one : found) {
     const auto [place, is_new] = places.try_emplace(one.rule, rules.size());
     if (is_new) rules.push_back({rule_of(one.rule)});
     RuleFindings& all = rules[place->second];

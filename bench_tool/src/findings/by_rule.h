@@ -24,7 +24,8 @@ struct RuleFindings {
   std::vector<AlikeFindings> parts = {};
 };
 
-/// The most expensive rule first. Points into `found`, which must outlive it.
-std::vector<RuleFindings> by_rule(const Findings& found);
+/// The most expensive rule first. Points into `found`, whose most expensive one is the first, and which must outlive
+/// it.
+std::vector<RuleFindings> by_rule(const std::vector<Finding>& found);
 
 }  // namespace syscost::bench::findings

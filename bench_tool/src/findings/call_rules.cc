@@ -4,23 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <string_view>
 
+#include "findings/syscall_families.h"
 #include "findings/thresholds.h"
 #include "render/units.h"
 
 namespace syscost::bench::findings {
-namespace {
-
-using render::count;
-
-/// Errors by which a call says `not now`: other rules look at them.
-constexpr std::array<std::string_view, 6> kNotNow = {"EAGAIN",    "EINTR",    "EINPROGRESS",
-                                                     "ETIMEDOUT", "EALREADY", "ECHILD"};
-
-}  // namespace
 
 std::vector<Hit> failing_calls(const WindowCalls& window) {
   std::vector<Hit> hits;
@@ -29,8 +20,10 @@ std::vector<Hit> failing_calls(const WindowCalls& window) {
     const double calls = syscall.count() ? syscall.count()->median : 0;
     double failed = syscall.errors ? syscall.errors->median : 0;
     std::string names;
+    const bool looks_up = is_one_of(kLookups, syscall_of(syscall.name));
     for (const auto& [name, spread] : syscall.errnos) {
-      if (std::find(kNotNow.begin(), kNotNow.end(), name) != kNotNow.end()) {
+      // missing-paths looks at lookups that find nothing.
+      if (std::find(kNotNow.begin(), kNotNow.end(), name) != kNotNow.end() || (looks_up && name == "ENOENT")) {
         failed -= spread.median;
       } else if (spread.median > 0) {
         names += (names.empty() ? "" : ", ") + name;
@@ -40,9 +33,9 @@ std::vector<Hit> failing_calls(const WindowCalls& window) {
     const std::string_view name = syscall_of(syscall.name);
     const double ns = syscall.kernel_ns ? syscall.kernel_ns->median * failed / calls : 0;
     hits.push_back({std::string(name), window.site_of(Syscalls(&name, 1)),
-                    fmt::format("{} of {} {}{} fail ({})", count(failed), count(calls), syscall.name, window.per(),
-                                names.empty() ? "errno not recorded" : names),
-                    ns});
+                    fmt::format("{} of {} {}{} fail ({})", render::count(failed), render::count(calls), syscall.name,
+                                window.per(), names.empty() ? "errno not recorded" : names),
+                    ns, true});
   }
   return hits;
 }
@@ -63,8 +56,8 @@ std::vector<Hit> many_calls(const WindowCalls& window) {
   const std::string each =
       is_timed ? ", " + render::duration(most->kernel_ns->median / most->latency_count->median) + " each" : "";
   return {{std::string(name), window.site_of(Syscalls(&name, 1)),
-           fmt::format("{} {}{}{}", count(most_calls), most->name, window.per(), each),
-           most->kernel_ns ? most->kernel_ns->median : 0}};
+           fmt::format("{} {}{}{}", render::count(most_calls), most->name, window.per(), each),
+           most->kernel_ns ? most->kernel_ns->median : 0, true}};
 }
 
 }  // namespace syscost::bench::findings

@@ -10,6 +10,8 @@
 namespace syscost::bench::findings {
 
 std::vector<Hit> failing_calls(const WindowCalls& window);
+std::vector<Hit> failing_calls_in_order(const TracedWindow& window);
 std::vector<Hit> many_calls(const WindowCalls& window);
+std::vector<Hit> many_calls_in_order(const TracedWindow& window);
 
 }  // namespace syscost::bench::findings

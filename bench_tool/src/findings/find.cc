@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <limits>
 #include <optional>
 
 #include "findings/syscall_families.h"
+#include "findings/thresholds.h"
 #include "stats/window_stream.h"
 #include "syscost/schema.h"
 
@@ -55,6 +57,24 @@ std::string_view lack_of(const Rule& rule, const TestWindows& test, const Traced
   return {};
 }
 
+/// `Suite.Test` of `All/Suite.Test/3` and `Suite/0.Test`: a test with parameters or types is one test.
+std::string test_of(std::string_view window) {
+  const std::size_t dot = window.find('.');
+  std::string_view suite = window.substr(0, dot);
+  const std::string_view name = dot == std::string_view::npos ? std::string_view() : window.substr(dot);
+  while (true) {
+    const std::size_t slash = suite.rfind('/');
+    if (slash == std::string_view::npos) break;
+    const std::string_view last = suite.substr(slash + 1);
+    if (last.find_first_not_of("0123456789") != std::string_view::npos) {
+      suite = last;
+      break;
+    }
+    suite = suite.substr(0, slash);
+  }
+  return std::string(suite) + std::string(name.substr(0, name.find('/')));
+}
+
 }  // namespace
 
 Finder::Finder(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options)
@@ -94,6 +114,7 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
   std::vector<Hit> hits;
   if (trace != nullptr && rule.in_trace != nullptr) {
     hits = rule.in_trace(*trace);
+    if (rule.is_general && hits.empty() && rule.in_counts != nullptr) hits = rule.in_counts(*test.own);
     if (trace->lost() > 0) add_lack(rule, "the trace had no room for all calls (--syscost_trace=events=N)");
   } else if (rule.in_counts != nullptr) {
     hits = rule.in_counts(*test.own);
@@ -102,12 +123,61 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
   }
   const std::string& name = test.own->summary().name;
   for (Hit& hit : hits) {
-    const auto is_named = [&](const Finding& one) { return one.syscall == hit.syscall; };
-    const auto first = findings_.found.begin() + static_cast<std::ptrdiff_t>(first_of_window_);
-    if (rule.is_general && std::any_of(first, findings_.found.end(), is_named)) continue;
-    findings_.found.push_back({rule.name, name, std::move(hit.syscall), std::move(hit.site), std::move(hit.evidence),
-                               std::string(rule.remedy), hit.cost_ns});
+    if (rule.is_general && is_named(hit.syscall)) continue;
+    Finding finding{rule.name,
+                    name,
+                    std::move(hit.syscall),
+                    std::move(hit.site),
+                    std::move(hit.evidence),
+                    std::string(rule.remedy),
+                    hit.cost_ns,
+                    hit.is_note};
+    if (!hit.is_note) {
+      findings_.found.push_back(std::move(finding));
+    } else {
+      findings_.notes.push_back(std::move(finding));
+      repeated_.push_back(hit.repeated);
+    }
   }
+}
+
+bool Finder::is_named(std::string_view syscall) const {
+  const auto is_among = [&](const std::vector<Finding>& list, std::size_t first) {
+    return std::any_of(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(),
+                       [&](const Finding& one) { return one.syscall == syscall; });
+  };
+  return is_among(findings_.found, first_of_window_) || is_among(findings_.notes, first_note_of_window_);
+}
+
+void Finder::promote() {
+  struct Line {
+    std::set<std::string> tests;
+    Repeated lengths{std::numeric_limits<double>::max(), 0};
+  };
+  std::map<std::pair<std::string_view, std::string_view>, Line> lines;  // by rule and site
+  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
+    const Finding& note = findings_.notes[i];
+    if (!repeated_[i] || note.site.empty()) continue;
+    Line& line = lines[{note.rule, note.site}];
+    line.tests.insert(test_of(note.window));
+    line.lengths.shortest_ns = std::min(line.lengths.shortest_ns, repeated_[i]->shortest_ns);
+    line.lengths.longest_ns = std::max(line.lengths.longest_ns, repeated_[i]->longest_ns);
+  }
+  std::vector<bool> is_fixture(findings_.notes.size());
+  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
+    const auto line = lines.find({findings_.notes[i].rule, findings_.notes[i].site});
+    if (!repeated_[i] || line == lines.end() || line->second.tests.size() < kManyTests) continue;
+    const Repeated& lengths = line->second.lengths;
+    is_fixture[i] = lengths.longest_ns <= kSameLength * lengths.shortest_ns + kSameLengthNs;
+  }
+  std::vector<Finding> notes;
+  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
+    Finding& note = findings_.notes[i];
+    note.is_note = !is_fixture[i];
+    (note.is_note ? notes : findings_.found).push_back(std::move(note));
+  }
+  findings_.notes = std::move(notes);
+  repeated_.clear();
 }
 
 void Finder::add(std::size_t index, const stats::WindowSummary& summary, const trace::TraceFile* trace) {
@@ -137,6 +207,7 @@ void Finder::add(std::size_t index, const stats::WindowSummary& summary, const t
     add_others(gpu_figures_, test.gpu_figures);
   }
   first_of_window_ = findings_.found.size();
+  first_note_of_window_ = findings_.notes.size();
   for (const Rule& rule : rules()) {
     if (!options_.ignored.contains(rule.name)) run(rule, test, traced ? &*traced : nullptr);
   }
@@ -144,8 +215,11 @@ void Finder::add(std::size_t index, const stats::WindowSummary& summary, const t
 
 Findings Finder::take() {
   const auto place = [](std::string_view name) { return rule_of(name) - rules().data(); };
-  std::stable_sort(findings_.found.begin(), findings_.found.end(),
-                   [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+  promote();
+  for (std::vector<Finding>* list : {&findings_.found, &findings_.notes}) {
+    std::stable_sort(list->begin(), list->end(),
+                     [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });
+  }
   std::stable_sort(findings_.not_checked.begin(), findings_.not_checked.end(),
                    [&](const NotChecked& a, const NotChecked& b) { return place(a.rule) < place(b.rule); });
   return std::exchange(findings_, {});

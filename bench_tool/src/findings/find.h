@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -43,13 +44,19 @@ class Finder {
   using Key = std::pair<model::NameId, model::NameId>;  ///< Program and test.
 
   void run(const Rule& rule, const TestWindows& test, const TracedWindow* trace);
+  /// True if a finding or note of this window is about `syscall`.
+  bool is_named(std::string_view syscall) const;
+  /// Makes notes that many tests have at one line findings: Repeated.
+  void promote();
   void add_lack(const Rule& rule, std::string_view reason);
 
   const model::Dataset& data_;
   const std::vector<model::Group>& groups_;
   FindOptions options_;
   Findings findings_;
+  std::vector<std::optional<Repeated>> repeated_;     ///< Of findings_.notes.
   std::size_t first_of_window_ = 0;                   ///< In findings_.found: of the window that is added.
+  std::size_t first_note_of_window_ = 0;              ///< The same, in findings_.notes.
   std::map<Key, std::vector<std::size_t>> children_;  ///< Groups of kind `process`.
   std::map<Key, std::vector<std::size_t>> gpu_figures_;
 };

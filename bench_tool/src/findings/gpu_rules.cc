@@ -46,7 +46,7 @@ std::vector<Hit> gpu_transfers(const TestWindows& test) {
   return {{"", "",
            fmt::format("copies between host and device take {}, GPU kernels {}: {:.3g} times as long",
                        render::duration(copies_ns), render::duration(computes_ns), copies_ns / computes_ns),
-           0}};
+           0, true}};
 }
 
 std::vector<Hit> gpu_allocations(const TestWindows& test) {

@@ -13,9 +13,6 @@ std::vector<Hit> tiny_writes(const WindowCalls& window);
 std::vector<Hit> tiny_writes_in_order(const TracedWindow& window);
 std::vector<Hit> tiny_reads(const WindowCalls& window);
 std::vector<Hit> tiny_reads_in_order(const TracedWindow& window);
-std::vector<Hit> read_amplification(const TracedWindow& window);
-std::vector<Hit> fsync_storm(const WindowCalls& window);
-std::vector<Hit> fsync_storm_in_order(const TracedWindow& window);
 std::vector<Hit> seek_then_read(const TracedWindow& window);
 std::vector<Hit> connection_per_message(const TracedWindow& window);
 

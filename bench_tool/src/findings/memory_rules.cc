@@ -31,7 +31,21 @@ std::vector<Hit> heap_churn(const WindowCalls& window) {
   return {{"brk", window.site_of(kBrk),
            fmt::format("{} brk{} take {} bytes and give {} of them back", count(heap.calls), window.per(),
                        count(*heap.bytes), count(*heap.bytes_released)),
-           heap.kernel_ns.value_or(0)}};
+           heap.kernel_ns.value_or(0), true}};
+}
+
+/// Memory of one thread that it maps for itself: which mappings could have used what it had just given back?
+struct Churn {
+  std::int64_t given_back = 0;  ///< Bytes of the mapping that it unmapped last, as a whole; 0: used again.
+  std::vector<const TracedCall*> maps;
+  double ns = 0;
+  double bytes = 0;
+};
+
+bool maps_memory(const TracedWindow& window, const TracedCall& call) {
+  const std::string_view flags = window.argument(call, "flags");
+  return has_flag(flags, "MAP_ANONYMOUS") && !has_flag(flags, "MAP_STACK") && !has_flag(flags, "MAP_NORESERVE") &&
+         window.argument(call, "prot") != "PROT_NONE";
 }
 
 }  // namespace
@@ -48,51 +62,60 @@ std::vector<Hit> allocator_churn(const WindowCalls& window) {
   hits.push_back({"mmap", window.site_of(kMaps),
                   fmt::format("{} mmap and {} munmap{} take {} bytes and give {} of them back", count(maps.calls),
                               count(unmaps.calls), window.per(), count(*maps.bytes), count(*unmaps.bytes_released)),
-                  maps.kernel_ns.value_or(0) + unmaps.kernel_ns.value_or(0)});
+                  maps.kernel_ns.value_or(0) + unmaps.kernel_ns.value_or(0), true});
   return hits;
 }
 
 std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
   std::map<std::int64_t, const TracedCall*> mapped;  // by address
-  std::vector<const TracedCall*> pairs;
-  double ns = 0;
-  double bytes = 0;
-  std::vector<const TracedCall*> grown;  // calls of brk that were undone
-  std::vector<const TracedCall*> heap;
+  std::map<std::uint32_t, Churn> threads;
+  std::vector<const TracedCall*> heap;  // calls of brk that undo one that grew
   std::int64_t end_of_heap = 0;
   double heap_ns = 0;
   bool has_grown = false;
   for (const TracedCall& call : window.calls()) {
-    if (call.name() == "brk" && !call.failed()) {
+    if (call.failed()) continue;
+    if (call.name() == "brk") {
       if (end_of_heap != 0 && call.result > end_of_heap) has_grown = true;
       if (end_of_heap != 0 && call.result < end_of_heap && std::exchange(has_grown, false)) heap.push_back(&call);
       end_of_heap = call.result;
       heap_ns += call.took_ns();
     }
-    if (call.name() == "mmap" && !call.failed()) {
-      const std::string_view flags = window.argument(call, "flags");
-      const bool is_memory = has_flag(flags, "MAP_ANONYMOUS") && !has_flag(flags, "MAP_STACK") &&
-                             !has_flag(flags, "MAP_NORESERVE") && window.argument(call, "prot") != "PROT_NONE";
-      if (is_memory) mapped[call.result] = &call;
-      continue;
+    Churn& thread = threads[call.call->thread];
+    if (call.name() == "mmap" && maps_memory(window, call)) {
+      mapped[call.result] = &call;
+      const std::int64_t length = window.number(call, "len").value_or(0);
+      if (length > 0 && length <= std::exchange(thread.given_back, 0)) {
+        thread.maps.push_back(&call);
+        thread.ns += call.took_ns();
+        thread.bytes += static_cast<double>(length);
+      }
+    } else if (call.name() == "munmap") {
+      const auto found = mapped.find(window.number(call, "addr").value_or(0));
+      if (found == mapped.end()) continue;
+      const std::int64_t length = window.number(*found->second, "len").value_or(0);
+      mapped.erase(found);
+      if (window.number(call, "len") != length) continue;
+      thread.given_back = length;
+      thread.ns += call.took_ns();
     }
-    if (call.name() != "munmap" || call.failed()) continue;
-    const auto found = mapped.find(window.number(call, "addr").value_or(0));
-    if (found == mapped.end()) continue;
-    const TracedCall* map = std::exchange(found->second, nullptr);
-    mapped.erase(found);
-    const std::optional<std::int64_t> length = window.number(call, "len");
-    if (length != window.number(*map, "len")) continue;
-    pairs.push_back(map);
-    ns += map->took_ns() + call.took_ns();
-    bytes += static_cast<double>(length.value_or(0));
   }
   std::vector<Hit> hits;
-  if (static_cast<double>(pairs.size()) >= kManyMappings) {
-    hits.push_back({"mmap", site_of(pairs),
-                    fmt::format("{} times memory is mapped and unmapped again, {} bytes each on average", pairs.size(),
-                                count(bytes / static_cast<double>(pairs.size()))),
-                    ns});
+  std::vector<const TracedCall*> maps;
+  double ns = 0;
+  double bytes = 0;
+  for (const auto& [id, thread] : threads) {
+    maps.insert(maps.end(), thread.maps.begin(), thread.maps.end());
+    ns += thread.ns;
+    bytes += thread.bytes;
+  }
+  if (static_cast<double>(maps.size()) >= kManyMappings) {
+    hits.push_back(
+        {"mmap", site_of(maps),
+         fmt::format("{} times memory is unmapped, and the next mapping could have used it, {} bytes each on "
+                     "average",
+                     maps.size(), count(bytes / static_cast<double>(maps.size()))),
+         ns});
   }
   if (static_cast<double>(heap.size()) >= kManyMappings / 2) {
     hits.push_back(
@@ -114,7 +137,7 @@ std::vector<Hit> fork_without_exec(const TestWindows& test) {
   const CallSum forks = test.own->sum(kForks);
   return {{std::string(forks.most), test.own->site_of(kForks),
            fmt::format("{} children end without an exec: fork copied the page tables for each of them", count(copies)),
-           forks.kernel_ns.value_or(0)}};
+           forks.kernel_ns.value_or(0), copies < kForkPerItem}};
 }
 
 }  // namespace syscost::bench::findings

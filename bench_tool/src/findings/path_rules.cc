@@ -14,127 +14,80 @@
 
 #include "findings/syscall_families.h"
 #include "findings/thresholds.h"
-#include "render/units.h"
 
 namespace syscost::bench::findings {
 namespace {
 
 using Calls = std::vector<const TracedCall*>;
 
-/// The paths of which a call changes the content, or that it makes or removes.
-std::vector<const std::string*> changed_by(const TracedCall& call) {
-  static constexpr std::array<std::string_view, 22> kChanges = {
-      "rename",    "renameat", "renameat2", "unlink",  "unlinkat", "link",           "linkat", "symlink",
-      "symlinkat", "mkdir",    "mkdirat",   "rmdir",   "truncate", "ftruncate",      "mknod",  "mknodat",
-      "write",     "pwrite64", "writev",    "pwritev", "sendfile", "copy_file_range"};
-  if (call.failed()) return {};
-  if (is_one_of(kOpens, call.name())) {
-    const bool makes = call.file != nullptr && (call.file->has_flag("O_CREAT") || call.file->has_flag("O_TRUNC"));
-    return makes && !call.file->is_appended ? std::vector{&call.path} : std::vector<const std::string*>();
+/// Opens of one path that follow each other, while it does not change.
+class Reopened {
+ public:
+  /// `is_near`: hardly anything was done since the last open of the path.
+  void add_open(const TracedCall& open, bool is_near) {
+    if (!is_near) end_opens();
+    near_.push_back(&open);
+    all_.push_back(&open);
   }
-  if (!is_one_of(kChanges, call.name())) return {};
-  if (call.file != nullptr) return {&call.file->path};
-  return {&call.path, &call.other_path};
-}
+  void end_opens() {
+    if (near_.size() > most_near_.size()) most_near_ = near_;
+    near_.clear();
+  }
+  void end_content() {
+    end_opens();
+    if (all_.size() > most_.size()) most_ = all_;
+    all_.clear();
+  }
+  const Calls& most_near() const { return most_near_; }
+  const Calls& most() const { return most_; }
 
-/// Opens of one path since it changed last.
+ private:
+  Calls near_;
+  Calls most_near_;
+  Calls all_;
+  Calls most_;
+};
+
 struct Opens {
-  Calls reading;
-  Calls most_reading;
-  Calls appending;
-  Calls most_appending;
-
-  void change_content() {
-    if (reading.size() > most_reading.size()) most_reading = reading;
-    reading.clear();
-  }
-  void end() {
-    change_content();
-    if (appending.size() > most_appending.size()) most_appending = appending;
-    appending.clear();
-  }
+  Reopened reading;
+  Reopened appending;
+  const TracedCall* last = nullptr;  ///< The last call on the path.
 };
 
 /// How an open file is used before its close.
 struct FileUse {
   std::size_t reads = 0;
   std::size_t writes = 0;
+  bool is_near = false;  ///< Its open came right after the last call on the path.
 };
 
 }  // namespace
 
-std::vector<Hit> missing_paths(const WindowCalls& window) {
-  const CallSum lookups = window.sum(kLookups);
-  const double missing = lookups.failed_with("ENOENT");
-  if (missing < kManyLookups || missing < kMissingShare * lookups.calls) return {};
-  const double ns = lookups.kernel_ns ? *lookups.kernel_ns * missing / lookups.calls : 0;
-  return {{std::string(lookups.most), window.site_of(kLookups),
-           fmt::format("{} of {} lookups of paths{} find nothing (ENOENT)", render::count(missing),
-                       render::count(lookups.calls), window.per()),
-           ns}};
-}
-
-std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
-  std::map<std::string, Calls> missing;
-  std::map<std::string, Calls> most;
-  std::map<std::string, std::map<std::string, const TracedCall*>> folders;  // by the name of the file
-  for (const TracedCall& call : window.calls()) {
-    for (const std::string* path : changed_by(call)) missing.erase(*path);
-    if (call.path.empty() || !is_one_of(kLookups, call.name()) || call.call->error() != "ENOENT") continue;
-    Calls& calls = missing[call.path];
-    calls.push_back(&call);
-    if (calls.size() > most[call.path].size()) most[call.path] = calls;
-    const std::size_t slash = call.path.rfind('/');
-    if (slash != std::string::npos) folders[call.path.substr(slash + 1)].try_emplace(call.path.substr(0, slash), &call);
-  }
-  std::vector<Hit> hits;
-  struct Sought {
-    std::size_t paths = 0;
-    std::string first;
-    Calls calls;
-  };
-  std::map<std::string_view, Sought> by_site;  // a search path is sought from one line
-  for (const auto& [path, calls] : most) {
-    if (calls.size() < kManyMissing) continue;
-    Sought& sought = by_site[calls.front()->call->site];
-    if (sought.paths++ == 0) sought.first = path;
-    sought.calls.insert(sought.calls.end(), calls.begin(), calls.end());
-  }
-  for (const auto& [site, sought] : by_site) {
-    const std::string others = sought.paths == 1 ? "" : fmt::format(" and {} more", sought.paths - 1);
-    hits.push_back(
-        {std::string(sought.calls.front()->name()), site_of(sought.calls),
-         fmt::format("{}{} {} looked for {} times, and {} never there", sought.first, others,
-                     sought.paths == 1 ? "is" : "are", sought.calls.size(), sought.paths == 1 ? "is" : "are"),
-         cost_of(sought.calls)});
-  }
-  for (const auto& [name, places] : folders) {
-    if (places.size() < kManyMissing) continue;
-    Calls calls;
-    for (const auto& [folder, call] : places) calls.push_back(call);
-    hits.push_back({std::string(calls.front()->name()), site_of(calls),
-                    fmt::format("{} is looked for in {} folders where it is not", name, calls.size()), cost_of(calls)});
-  }
-  return hits;
-}
-
 std::vector<Hit> open_to_probe(const TracedWindow& window) {
   // Calls that use nothing of the file but its inode.
   static constexpr std::array<std::string_view, 5> kLooks = {"fstat", "newfstatat", "statx", "fcntl", "close"};
-  PerFile<bool> is_used;
+  struct Use {
+    bool is_used = false;
+    std::size_t calls = 0;
+  };
+  PerFile<Use> uses;
   std::map<std::string_view, Calls> probes;  // by the site of the open
   for (const TracedCall& call : window.calls()) {
     if (call.file == nullptr || !call.file->is_plain() || call.failed()) continue;
+    Use& use = uses[call.file];
+    ++use.calls;
     if (is_one_of(kOpens, call.name())) {
-      const bool is_made = call.file->has_flag("O_CREAT") || call.file->has_flag("O_TRUNC") ||
-                           call.file->has_flag("O_PATH") || call.file->has_flag("O_DIRECTORY");
-      is_used[call.file] = is_made;
+      use.is_used = call.file->has_flag("O_CREAT") || call.file->has_flag("O_TRUNC") || call.file->has_flag("O_PATH") ||
+                    call.file->has_flag("O_DIRECTORY");
       continue;
     }
-    bool& used = is_used[call.file];
-    if (!is_one_of(kLooks, call.name())) used = true;
-    if (call.name() == "fcntl" && window.argument(call, "cmd").find("LK") != std::string_view::npos) used = true;
-    if (call.name() == "close" && !used) probes[window.calls()[call.file->opened].call->site].push_back(&call);
+    if (!is_one_of(kLooks, call.name())) use.is_used = true;
+    if (call.name() == "fcntl" && window.argument(call, "cmd").find("LK") != std::string_view::npos) use.is_used = true;
+    if (call.name() != "close" || use.is_used) continue;
+    // A file that is held open while other calls are made may be there for them.
+    const TracedCall& open = window.calls()[call.file->opened];
+    const bool is_at_once = open.call->thread == call.call->thread && call.in_thread == open.in_thread + use.calls - 1;
+    if (is_at_once) probes[open.call->site].push_back(&call);
   }
   std::vector<Hit> hits;
   for (const auto& [site, closes] : probes) {
@@ -163,33 +116,38 @@ std::vector<Hit> reopened_file(const TracedWindow& window) {
       const auto found = files.find(*path);
       if (found == files.end()) continue;
       const bool appends = call.file != nullptr && call.file->is_appended;
-      appends ? found->second.change_content() : found->second.end();
+      found->second.reading.end_content();
+      if (!appends) found->second.appending.end_content();
     }
     if (call.failed() || call.file == nullptr || !call.file->is_plain()) continue;
     const OpenFile& file = *call.file;
     FileUse& use = uses[&file];
-    if (is_one_of(kUses, call.name())) {
+    Opens& opens = files[file.path];
+    const TracedCall* before = std::exchange(opens.last, &call);
+    if (is_one_of(kOpens, call.name())) {
+      use.is_near = before != nullptr && is_next(*before, call, kFewBetween);
+    } else if (is_one_of(kUses, call.name())) {
       // The first use says that this open was for its content.
-      if (use.reads++ == 0 && !file.is_written) files[file.path].reading.push_back(&window.calls()[file.opened]);
+      if (use.reads++ == 0 && !file.is_written) opens.reading.add_open(window.calls()[file.opened], use.is_near);
     } else if (is_one_of(kWrites, call.name())) {
       ++use.writes;
     } else if (call.name() == "close" && file.is_appended && use.writes > 0 && use.writes <= kFewAppends) {
-      files[file.path].appending.push_back(&window.calls()[file.opened]);
+      opens.appending.add_open(window.calls()[file.opened], use.is_near);
     }
   }
   std::vector<Hit> hits;
+  const auto add = [&](const std::string& path, const Reopened& opens, std::string_view what) {
+    const bool is_note = opens.most_near().size() < kManyOpens;
+    const Calls& calls = is_note ? opens.most() : opens.most_near();
+    if (calls.size() < kManyOpens) return;
+    hits.push_back({"openat", site_of(calls), fmt::format("{} is opened {} times {}", path, calls.size(), what),
+                    cost_of(calls), is_note});
+  };
   for (auto& [path, opens] : files) {
-    opens.end();
-    if (opens.most_reading.size() >= kManyOpens) {
-      hits.push_back({"openat", site_of(opens.most_reading),
-                      fmt::format("{} is opened {} times to read the same content", path, opens.most_reading.size()),
-                      cost_of(opens.most_reading)});
-    }
-    if (opens.most_appending.size() >= kManyOpens) {
-      hits.push_back({"openat", site_of(opens.most_appending),
-                      fmt::format("{} is opened {} times to append to it", path, opens.most_appending.size()),
-                      cost_of(opens.most_appending)});
-    }
+    opens.reading.end_content();
+    opens.appending.end_content();
+    add(path, opens.reading, "to read the same content");
+    add(path, opens.appending, "to append to it");
   }
   return hits;
 }

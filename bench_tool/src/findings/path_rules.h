@@ -9,8 +9,6 @@
 
 namespace syscost::bench::findings {
 
-std::vector<Hit> missing_paths(const WindowCalls& window);
-std::vector<Hit> missing_paths_in_order(const TracedWindow& window);
 std::vector<Hit> open_to_probe(const TracedWindow& window);
 std::vector<Hit> reopened_file(const TracedWindow& window);
 

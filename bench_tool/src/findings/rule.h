@@ -6,6 +6,7 @@
 // docs/findings.md against it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,12 +32,21 @@ enum class Needs {
 /// `bytes of calls`: what docs/findings.md and --rules say of it.
 std::string_view text_of(Needs needs);
 
+/// Of a note: that many tests have the same one at the same line makes it a finding. The line is then of a fixture, a
+/// helper or the library, and not what one test is about.
+struct Repeated {
+  double shortest_ns = 0;  ///< Its calls take from this,
+  double longest_ns = 0;   ///< to this. A line that sleeps for different times is called by others, which decide.
+};
+
 /// What a rule saw in a window.
 struct Hit {
   std::string syscall;
   std::string site;
   std::string evidence;
   double cost_ns = 0;
+  bool is_note = false;
+  std::optional<Repeated> repeated = {};  ///< nullopt: it stays a note, however many tests have it.
 };
 
 /// A test, or another window, with those of the windows beside it that say more of it.
@@ -52,7 +62,8 @@ struct Rule {
   Needs needs = Needs::counts;
   std::string_view definition;  ///< When it fires, with its thresholds.
   std::string_view in_a_trace =
-      {};  ///< When it fires in a window that has a trace; empty: the trace makes no difference.
+      {};                      ///< When it fires in a window that has a trace; empty: the trace makes no difference.
+  std::string_view note = {};  ///< When there is a note instead of a finding; empty: never.
   std::string_view remedy;
   bool is_general = false;  ///< Silent about a syscall of which another rule has a finding in this window.
   // How it looks; a rule has at least one of these.

@@ -7,32 +7,39 @@
 #include "findings/call_rules.h"
 #include "findings/gpu_rules.h"
 #include "findings/io_rules.h"
+#include "findings/lookup_rules.h"
 #include "findings/memory_rules.h"
 #include "findings/path_rules.h"
+#include "findings/reread_rules.h"
 #include "findings/rule.h"
+#include "findings/sleep_rules.h"
+#include "findings/sync_rules.h"
 #include "findings/wait_rules.h"
 
 namespace syscost::bench::findings {
 namespace {
 
 constexpr std::array kRules = {
-    Rule{.name = "tiny-writes",
-         .title = "many small writes",
-         .needs = Needs::bytes,
-         .definition = "256 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), of 64 bytes or "
-                       "less on average, in a window that uses no sockets, pipes or eventfds.",
-         .in_a_trace = "128 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more without "
-                       "another call on that file in between.",
-         .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
-         .in_counts = tiny_writes,
-         .in_trace = tiny_writes_in_order},
+    Rule{
+        .name = "tiny-writes",
+        .title = "many small writes",
+        .needs = Needs::bytes,
+        .definition =
+            "256 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), and 8 or more for each file "
+            "that is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
+        .in_a_trace = "128 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+                      "one thread writes at places beside each other, and makes no other call on the file.",
+        .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
+        .in_counts = tiny_writes,
+        .in_trace = tiny_writes_in_order},
     Rule{.name = "tiny-reads",
          .title = "many small reads",
          .needs = Needs::bytes,
-         .definition = "256 reads or more that succeed (read, readv, pread64, preadv, preadv2), of 64 bytes or less on "
-                       "average, in a window that uses no sockets, pipes or eventfds.",
-         .in_a_trace = "128 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more without "
-                       "another call on that file in between.",
+         .definition =
+             "256 reads or more that succeed (read, readv, pread64, preadv, preadv2), and 8 or more for each file that "
+             "is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
+         .in_a_trace = "128 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+                       "one thread reads at places beside each other, and makes no other call on the file.",
          .remedy = "Read 4096 bytes or more at once into a buffer, and take the parts from there.",
          .in_counts = tiny_reads,
          .in_trace = tiny_reads_in_order},
@@ -40,18 +47,21 @@ constexpr std::array kRules = {
          .title = "the same bytes read again and again",
          .needs = Needs::trace,
          .definition =
-             "The bytes read of a path are 4 times as many as the different ones among them or more, and 65536 "
-             "or more are read again. Bytes that were read before the file changed are others.",
+             "In a row of calls on a path, the bytes read are 4 times as many as the different ones among them or "
+             "more, and 65536 or more are read again. Bytes that were read before the file changed are others.",
+         .note = "The same, of all calls on the path: independent parts of a test may read one file.",
          .remedy = "Keep what was read, or map the file.",
          .in_trace = read_amplification},
     Rule{.name = "fsync-storm",
-         .title = "a sync for every few writes",
+         .title = "more syncs than changes need",
          .needs = Needs::counts,
-         .definition =
-             "The syncs (fsync, fdatasync, sync, syncfs) are 20 or more beyond one for each file that is opened, "
-             "and there are at most 4 writes for each of them.",
-         .in_a_trace = "20 syncs or more of one open file, with at most 4 writes for each of them on average.",
-         .remedy = "Write a group of changes, and sync once for all of them.",
+         .definition = "No finding without a trace.",
+         .in_a_trace = "20 syncs or more of one path in a row, with at most 4 writes before each of them. Or 8 syncs "
+                       "or more of a file that nothing was written to since the sync before, and that is not mapped.",
+         .note = "20 syncs or more, with at most 4 writes for each of them on average: in a trace of one path; else "
+                 "beyond one for each file that is opened (fsync, fdatasync, sync, syncfs).",
+         .remedy = "Write a group of changes, and sync once for all of them. In a test that no crash follows, turn "
+                   "syncing off.",
          .in_counts = fsync_storm,
          .in_trace = fsync_storm_in_order},
     Rule{.name = "seek-then-read",
@@ -63,129 +73,155 @@ constexpr std::array kRules = {
     Rule{.name = "connection-per-message",
          .title = "a connection for each message",
          .needs = Needs::trace,
-         .definition = "16 stream sockets or more are connected, send once, and are closed.",
+         .definition = "16 stream sockets or more are connected by one thread at one line, send once, and are closed.",
          .remedy = "Keep the connection open, and send the next message on it.",
          .in_trace = connection_per_message},
     Rule{.name = "missing-paths",
          .title = "looking for what is not there",
          .needs = Needs::results,
-         .definition =
-             "32 lookups of paths or more fail with ENOENT, and they are half of the window's lookups or more "
-             "(open, stat, access, readlink, and their relatives).",
-         .in_a_trace =
-             "16 lookups or more of one path fail with ENOENT, and no call makes it in between; or a file of one "
-             "name is not found in 16 folders or more.",
+         .definition = "No finding without a trace.",
+         .in_a_trace = "16 lookups or more of one path in a row fail with ENOENT. Or 8 searches or more for one name, "
+                       "each in a row through 16 folders or more where it is not.",
+         .note = "One search for a name through 16 folders or more. If 8 tests or more have this note at one line, it "
+                 "is a finding. Without a trace: 32 lookups of paths or more fail with ENOENT, and they are half of "
+                 "the lookups or more (open, stat, access, readlink, and their relatives).",
          .remedy = "Remember what is not there, or look in the place where it is first.",
          .in_counts = missing_paths,
          .in_trace = missing_paths_in_order},
     Rule{.name = "open-to-probe",
          .title = "files opened to see whether they are there",
          .needs = Needs::trace,
-         .definition =
-             "16 opens or more from one line, after which the file is closed without a read, a write or a "
-             "mapping. Opens that make, cut or only locate a file (O_CREAT, O_TRUNC, O_PATH, O_DIRECTORY) do not "
-             "count.",
+         .definition = "16 opens or more from one line, after which the thread closes the file at once, without a "
+                       "read, a write or a mapping. Opens that make, cut or only locate a file (O_CREAT, O_TRUNC, "
+                       "O_PATH, O_DIRECTORY) do not count.",
          .remedy = "Use stat or access, or keep the file that you opened.",
          .in_trace = open_to_probe},
     Rule{.name = "reopened-file",
          .title = "the same file opened again and again",
          .needs = Needs::trace,
-         .definition =
-             "A path is opened 32 times or more for reading, and read or mapped, while it does not change; or 32 "
-             "times or more to append to it, with 2 writes or less each.",
+         .definition = "In a row, a path is opened 32 times or more for reading, and read or mapped, while it does not "
+                       "change; or 32 times or more to append to it, with 2 writes or less each.",
+         .note = "The same, but not in a row: a test may close and open again all that it uses.",
          .remedy = "Keep the file open, or keep its content.",
          .in_trace = reopened_file},
-    Rule{.name = "busy-polling",
-         .title = "asking again and again without waiting",
-         .needs = Needs::results,
-         .definition =
-             "256 sched_yield or more; or 64 calls or more of a syscall that reads, writes or accepts fail with "
-             "EAGAIN, and these are three quarters of its calls or more.",
-         .in_a_trace =
-             "In rows of 8 or more of one thread, without a wait or a success in between: 256 sched_yield or "
-             "more, 64 poll or epoll_wait with a timeout of 0 or more that find nothing, or 64 calls or more that "
-             "fail with EAGAIN.",
-         .remedy = "Wait in poll, epoll_wait or for a condition variable.",
-         .in_counts = busy_polling,
-         .in_trace = busy_polling_in_order},
-    Rule{.name = "sleep-in-test",
-         .title = "sleeping for a fixed time",
-         .needs = Needs::times,
-         .definition =
-             "nanosleep and clock_nanosleep take 50 ms or more together, and 10 ms or more each on average, in a "
-             "window that is no command.",
-         .in_a_trace = "Sleeps of 10 ms or more each take 50 ms or more together.",
-         .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
-         .in_counts = sleep_in_test,
-         .in_trace = sleep_in_test_in_order},
+    Rule{
+        .name = "busy-polling",
+        .title = "asking again and again without waiting",
+        .needs = Needs::results,
+        .definition = "No finding without a trace.",
+        .in_a_trace =
+            "256 sched_yield or more, 64 or more of them one after the other. Or 64 calls or more of one syscall that "
+            "find nothing and do not wait (poll, epoll_wait, select; reads, writes and accepts that fail with EAGAIN), "
+            "in rows of 8 or more that last 1 ms or more together, if each row ends with a call that finds something.",
+        .note = "Such rows that end in another way: a loop of events may have work to do in between. Without a trace: "
+                "256 sched_yield or more; or 64 calls or more of a syscall that reads, writes or accepts fail with "
+                "EAGAIN, and these are three quarters of its calls or more.",
+        .remedy = "Wait in poll, epoll_wait or for a condition variable.",
+        .in_counts = busy_polling,
+        .in_trace = busy_polling_in_order},
+    Rule{
+        .name = "sleep-in-test",
+        .title = "sleeping for a fixed time",
+        .needs = Needs::times,
+        .definition = "No finding without a trace.",
+        .in_a_trace = "Sleeps of 10 ms or more each take 50 ms or more together at one line, in rows of 3 or more, and "
+                      "in between the thread looks for something and does not find it until the end: a poll without an "
+                      "answer, a connect or another call that fails. Or the first connect of a test comes after a "
+                      "sleep that goes on for 50 ms or more, and half of its time or more, after the server listens, "
+                      "and no other thread does anything in the second half of that.",
+        .note = "Sleeps of 10 ms or more that take 50 ms or more together (at one line, in a trace): a test of time "
+                "has to sleep. If 8 tests or more have this note at one line, and all these sleeps take the same time, "
+                "it is a finding: the line is of no test, but of a fixture or a helper. Without a trace: nanosleep and "
+                "clock_nanosleep together, if they take 10 ms or more on average, in a window that is no command.",
+        .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
+        .in_counts = sleep_in_test,
+        .in_trace = sleep_in_test_in_order},
     Rule{.name = "short-timeouts",
          .title = "many waits that time out after a short time",
          .needs = Needs::times,
-         .definition =
-             "32 sleeps or more of less than 10 ms on average; or 32 futex or more that time out, in less than 10 "
-             "ms of waiting for each.",
-         .in_a_trace =
-             "32 calls or more of one syscall that end because their time is over, each after less than 10 ms: "
-             "sleeps, futex, poll, select, epoll_wait.",
+         .definition = "No finding without a trace.",
+         .in_a_trace = "32 sleeps or more of less than 10 ms at one line, in rows of 3 or more, and in between the "
+                       "thread looks for something and does not find it until the end: a poll without an answer, a "
+                       "connect or another call that fails.",
+         .note =
+             "32 calls or more of one syscall, at one line in a trace, end because their time is over, each after less "
+             "than 10 ms: sleeps, futex, poll, select, epoll_wait (without a trace: sleeps or futex, on average). If 8 "
+             "tests or more have this note at one line, and all these calls take the same time, it is a finding.",
          .remedy = "Wait without a timeout, or with one that is as long as you can wait.",
          .in_counts = short_timeouts,
          .in_trace = short_timeouts_in_order},
-    Rule{.name = "lock-convoy",
-         .title = "threads that queue for one lock",
-         .needs = Needs::trace,
-         .definition = "Two threads or more wait 64 times or more in all for the same lock of glibc (std::mutex, "
-                       "pthread_mutex_t). Locks with a futex of another form are not seen.",
-         .remedy = "Hold the lock for a shorter time, or give each thread data of its own.",
-         .in_trace = lock_convoy},
+    Rule{
+        .name = "lock-convoy",
+        .title = "threads that queue for one lock",
+        .needs = Needs::trace,
+        .definition =
+            "Two threads or more wait 64 times or more in all for the same lock of glibc (std::mutex, "
+            "pthread_mutex_t), and in half of the waits or more the thread that frees it reads, writes, opens, sends "
+            "or syncs meanwhile, and does not sleep. Locks with a futex of another form are not seen.",
+        .note = "Such waits for a thread that makes no such calls: a test may queue on purpose.",
+        .remedy = "Make these calls without the lock, hold it for a shorter time, or give each thread data of its own.",
+        .in_trace = lock_convoy},
     Rule{.name = "allocator-churn",
          .title = "memory taken from the kernel and given back again",
          .needs = Needs::bytes,
-         .definition =
-             "32 mmap or more with a munmap each, not counting one for each file that is opened and each thread "
-             "that starts, and half of the bytes or more are given back; or 32 brk or more that give back half of "
-             "the bytes or more.",
-         .in_a_trace =
-             "32 times or more anonymous memory is mapped, and unmapped as a whole; or the heap (brk) grows and "
-             "shrinks again 16 times or more.",
+         .definition = "No finding without a trace.",
+         .in_a_trace = "32 times or more a thread unmaps anonymous memory as a whole, and its next such mapping is not "
+                       "larger; or the heap (brk) grows and shrinks again 16 times or more.",
+         .note = "Without a trace: 32 mmap or more with a munmap each, not counting one for each file that is opened "
+                 "and each thread that starts, and half of the bytes or more are given back; or 32 brk or more that "
+                 "give back half of the bytes or more.",
          .remedy = "Use the memory again, or raise the allocator's limits (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD).",
          .in_counts = allocator_churn,
          .in_trace = allocator_churn_in_order},
     Rule{.name = "fork-without-exec",
          .title = "processes forked to run the same program",
          .needs = Needs::children,
-         .definition = "8 children or more of a test end by exit_group beyond those that made an execve.",
+         .definition = "32 children or more of a test end by exit_group beyond those that made an execve.",
+         .note = "8 children or more: a test of exiting or crashing has to fork.",
          .remedy = "Use a thread; to run another program, use posix_spawn.",
          .in_test = fork_without_exec},
     Rule{.name = "gpu-transfers",
          .title = "copies take longer than GPU kernels",
          .needs = Needs::gpu,
-         .definition = "The copies between host and device take longer than the GPU kernels, both added up.",
+         .definition = "No finding, a note at most.",
+         .note = "The copies between host and device take longer than the GPU kernels, both added up: a test may have "
+                 "little to compute.",
          .remedy = "Keep the data on the device, copy while a GPU kernel runs, or copy from pinned memory.",
          .in_test = gpu_transfers},
     Rule{.name = "gpu-allocations",
          .title = "GPU memory taken for each launch",
          .needs = Needs::requests,
-         .definition =
-             "A pass of a loop or a benchmark makes 1 request or more for GPU memory to the driver; or a test "
-             "makes 16 or more, and as many as it has launches with stamps or more.",
+         .definition = "A pass of a loop or a benchmark makes 1 request or more for GPU memory to the driver; or a "
+                       "test makes 16 or more, and as many as it has launches with stamps or more.",
          .remedy = "Take the memory once, and use it for all launches.",
          .in_test = gpu_allocations},
-    Rule{.name = "failing-calls",
-         .title = "most calls of a syscall fail",
-         .needs = Needs::results,
-         .definition =
-             "20 calls or more of a syscall, over all passes of a loop, and half of them or more fail, with errors "
-             "other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR and ETIMEDOUT.",
-         .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
-         .is_general = true,
-         .in_counts = failing_calls},
-    Rule{.name = "many-calls",
-         .title = "many calls of one syscall",
-         .needs = Needs::counts,
-         .definition = "1000 calls or more of a syscall that does not wait; only the one with the most calls.",
-         .remedy = "Look for the line that makes them (--syscost_where), and let one call do more.",
-         .is_general = true,
-         .in_counts = many_calls},
+    Rule{
+        .name = "failing-calls",
+        .title = "calls that fail again and again",
+        .needs = Needs::results,
+        .definition = "No finding without a trace.",
+        .in_a_trace = "In rows, a call fails 20 times or more after the first time, with the same arguments and error, "
+                      "while its file does not change. Errors other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR, "
+                      "ETIMEDOUT and, for lookups, ENOENT.",
+        .note =
+            "20 calls or more of a syscall, over all passes of a loop, and half of them or more fail with such errors.",
+        .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
+        .is_general = true,
+        .in_counts = failing_calls,
+        .in_trace = failing_calls_in_order},
+    Rule{
+        .name = "many-calls",
+        .title = "many calls of one syscall",
+        .needs = Needs::counts,
+        .definition = "No finding without a trace.",
+        .in_a_trace = "In rows, a call that only asks (getpid and its relatives, stat, access, readlink, getcwd, "
+                      "uname, getsockopt) is made 256 times or more after the first time, with the same arguments and "
+                      "result, while its file does not change.",
+        .note = "1000 calls or more of a syscall that does not wait; only the one with the most calls.",
+        .remedy = "Keep the answer, or let one call do more. Look for the line that makes the calls (--syscost_where).",
+        .is_general = true,
+        .in_counts = many_calls,
+        .in_trace = many_calls_in_order},
 };
 
 }  // namespace

@@ -28,6 +28,10 @@ inline constexpr std::array<std::string_view, 7> kPolls = {"poll",       "ppoll"
                                                            "epoll_wait", "epoll_pwait", "epoll_pwait2"};
 inline constexpr std::array<std::string_view, 2> kSleeps = {"nanosleep", "clock_nanosleep"};
 
+/// Errors by which a call says `not now`. Rules about waiting look at them.
+inline constexpr std::array<std::string_view, 6> kNotNow = {"EAGAIN",    "EINTR",    "EINPROGRESS",
+                                                            "ETIMEDOUT", "EALREADY", "ECHILD"};
+
 template <std::size_t n>
 bool is_one_of(const std::array<std::string_view, n>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();

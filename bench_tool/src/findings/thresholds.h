@@ -8,6 +8,14 @@
 
 namespace syscost::bench::findings {
 
+// A thing that is done again and again: so many other calls at most are between one time and the next.
+inline constexpr std::size_t kFewBetween = 16;
+/// So many tests of a run have a note at one line: then it is a finding.
+inline constexpr std::size_t kManyTests = 8;
+// Calls of one line take the same time if the longest takes at most so many times the shortest, and so much more.
+inline constexpr double kSameLength = 1.25;
+inline constexpr double kSameLengthNs = 1e5;
+
 // Reading and writing, by counts: so many calls, of so few bytes on average.
 inline constexpr double kManyTransfers = 256;
 inline constexpr double kTinyBytes = 64;
@@ -15,16 +23,20 @@ inline constexpr double kTinyBytes = 64;
 inline constexpr std::size_t kTransfersInARow = 8;
 inline constexpr std::int64_t kSmallBytes = 256;
 inline constexpr double kManyInARow = 128;
+inline constexpr std::int64_t kNear = 4096;      ///< Bytes between transfers that have places of their own.
+inline constexpr double kTransfersEachOpen = 8;  ///< By counts: so many for each file that is opened.
 // Bytes of a file are read so often each, and so many of them needlessly.
 inline constexpr double kAmplification = 4;
 inline constexpr double kReadAgain = 65536;
 inline constexpr double kManySyncs = 20;
 inline constexpr double kWritesEachSync = 4;
+inline constexpr std::size_t kNeedlessSyncs = 8;  ///< Syncs of a file that nothing was written to.
 inline constexpr std::size_t kManySeeks = 32;
 inline constexpr std::size_t kManyConnections = 16;
 
 // Paths.
-inline constexpr std::size_t kManyMissing = 16;      ///< Lookups of one path that is not there.
+inline constexpr std::size_t kManyMissing = 16;      ///< Lookups of one path that is not there, or in so many folders.
+inline constexpr std::size_t kManySearches = 8;      ///< Searches for one name through many folders.
 inline constexpr double kManyLookups = 32;           ///< Lookups that fail, of all paths,
 inline constexpr double kMissingShare = 0.5;         ///< and their share of all lookups.
 inline constexpr std::size_t kManyOpensToStat = 16;  ///< Opens without a use of the file.
@@ -33,19 +45,25 @@ inline constexpr std::size_t kFewAppends = 2;        ///< or that each append so
 
 // Waiting.
 inline constexpr double kManyYields = 256;
+inline constexpr std::size_t kYieldsInARow = 64;
+inline constexpr std::size_t kPollsInARow = 8;
+inline constexpr double kSpinsNs = 1e6;          ///< Rows of polls last at least so long together.
+inline constexpr double kShortestWaitNs = 50e3;  ///< A poll that finds nothing and takes less did not wait.
 inline constexpr double kManyEmptyPolls = 64;
-inline constexpr double kManyRefused = 64;     ///< Calls that fail with EAGAIN,
-inline constexpr double kRefusedShare = 0.75;  ///< and their share of the syscall's calls.
-inline constexpr double kLongSleepNs = 10e6;   ///< A sleep of at least this is a long one;
-inline constexpr double kLongSleepsNs = 50e6;  ///< all long ones of a window together.
-inline constexpr double kManyShortWaits = 32;  ///< Waits that time out,
-inline constexpr double kShortWaitNs = 10e6;   ///< after less than this.
+inline constexpr double kManyRefused = 64;       ///< Calls that fail with EAGAIN,
+inline constexpr double kRefusedShare = 0.75;    ///< and their share of the syscall's calls.
+inline constexpr double kLongSleepNs = 10e6;     ///< A sleep of at least this is a long one;
+inline constexpr double kLongSleepsNs = 50e6;    ///< all long ones of a window together.
+inline constexpr std::size_t kPolledSleeps = 3;  ///< Sleeps in a row, with a look in between that finds nothing.
+inline constexpr double kManyShortWaits = 32;    ///< Waits that time out,
+inline constexpr double kShortWaitNs = 10e6;     ///< after less than this.
 inline constexpr std::size_t kManyLockWaits = 64;
 
 // Memory and processes.
 inline constexpr double kManyMappings = 32;
 inline constexpr double kReleasedShare = 0.5;
-inline constexpr double kManyForks = 8;
+inline constexpr double kManyForks = 8;  ///< A note; a finding from:
+inline constexpr double kForkPerItem = 32;
 
 // GPU.
 inline constexpr double kAllocationsAPass = 1;
@@ -55,5 +73,6 @@ inline constexpr double kManyAllocations = 16;
 inline constexpr double kFewCalls = 20;
 inline constexpr double kFailingShare = 0.5;
 inline constexpr double kManyCalls = 1000;
+inline constexpr std::size_t kSameQuestions = 256;  ///< Calls that ask the same thing and get the same answer.
 
 }  // namespace syscost::bench::findings

@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 
+#include "findings/syscall_families.h"
+#include "findings/thresholds.h"
 #include "model/site.h"
 
 namespace syscost::bench::findings {
@@ -188,7 +190,47 @@ void TracedWindow::follow(const Call& traced) {
       if (!path->empty() && !path->starts_with('/')) path->insert(0, fmt::format("({} chdir) ", folder_changes_));
     }
   }
+  Thread& thread = threads_[traced.thread];
+  call.in_thread = thread.calls++;
+  call.heard = thread.heard;
+  if (brings_news(call)) ++thread.heard;
   calls_.push_back(std::move(call));
+}
+
+bool TracedWindow::brings_news(const TracedCall& call) const {
+  static constexpr std::array<std::string_view, 24> kAlways = {
+      "accept", "accept4",         "recvfrom",     "recvmsg",        "recvmmsg",        "wait4",
+      "waitid", "rt_sigtimedwait", "pause",        "rt_sigsuspend",  "semop",           "semtimedop",
+      "msgrcv", "mq_timedreceive", "io_getevents", "io_uring_enter", "flock",           "fork",
+      "vfork",  "clone",           "clone3",       "nanosleep",      "clock_nanosleep", "io_pgetevents"};
+  const std::string_view name = call.name();
+  if (is_one_of(kAlways, name)) return true;
+  // A poll that finds nothing at once has not waited.
+  if (is_one_of(kPolls, name)) return call.result != 0 || call.took_ns() > kShortestWaitNs;
+  if (name == "futex") return argument(call, "op").starts_with("FUTEX_WAIT") && call.call->error() != "EAGAIN";
+  if (name == "fcntl") return argument(call, "cmd").find("LK") != std::string_view::npos;
+  if (is_one_of(kReads, name)) return !call.failed() && (call.file == nullptr || call.file->is_socket);
+  return false;
+}
+
+bool is_next(const TracedCall& before, const TracedCall& call, std::size_t few) {
+  return before.call->thread == call.call->thread && before.heard == call.heard && before.in_thread <= call.in_thread &&
+         call.in_thread <= before.in_thread + few + 1;
+}
+
+std::vector<const std::string*> changed_by(const TracedCall& call) {
+  static constexpr std::array<std::string_view, 22> kChanges = {
+      "rename",    "renameat", "renameat2", "unlink",  "unlinkat", "link",           "linkat", "symlink",
+      "symlinkat", "mkdir",    "mkdirat",   "rmdir",   "truncate", "ftruncate",      "mknod",  "mknodat",
+      "write",     "pwrite64", "writev",    "pwritev", "sendfile", "copy_file_range"};
+  if (call.failed()) return {};
+  if (is_one_of(kOpens, call.name())) {
+    const bool makes = call.file != nullptr && (call.file->has_flag("O_CREAT") || call.file->has_flag("O_TRUNC"));
+    return makes && !call.file->is_appended ? std::vector{&call.path} : std::vector<const std::string*>();
+  }
+  if (!is_one_of(kChanges, call.name())) return {};
+  if (call.file != nullptr) return {&call.file->path};
+  return {&call.path, &call.other_path};
 }
 
 std::string site_of(const std::vector<const TracedCall*>& calls) {

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,10 +54,19 @@ struct TracedCall {
   const OpenFile* file = nullptr;  ///< That it makes, uses or closes; null: unknown.
   std::string path;                ///< The first path of its arguments, if it is whole; else "".
   std::string other_path;          ///< The second one.
+  std::size_t in_thread = 0;       ///< Its place among the calls of its thread.
+  std::size_t heard = 0;           ///< How many calls of its thread before it may have brought news: see is_next.
   bool failed() const { return result < 0; }
   std::string_view name() const { return call->name; }
+  double start_ns() const { return static_cast<double>(call->start_ns); }
+  double end_ns() const { return start_ns() + took_ns(); }
   double took_ns() const { return static_cast<double>(call->took_ns.value_or(0)); }
 };
+
+/// True if `call` comes right after `before`, as if nothing could have changed: one thread makes both, and in between
+/// at most `few` other calls, of which none brings news. News comes by calls that wait, receive, lock or start a thread
+/// or process: after them another thread or process may have changed anything.
+bool is_next(const TracedCall& before, const TracedCall& call, std::size_t few);
 
 class TracedWindow {
  public:
@@ -66,6 +76,9 @@ class TracedWindow {
   TracedWindow& operator=(const TracedWindow&) = delete;
 
   const std::vector<TracedCall>& calls() const { return calls_; }
+  std::span<const trace::Note> arguments(const TracedCall& call) const {
+    return std::span(trace_.notes).subspan(call.call->first_note, call.call->note_count);
+  }
   /// The argument's text; "" if there is none.
   std::string_view argument(const TracedCall& call, std::string_view name) const;
   std::optional<std::int64_t> number(const TracedCall& call, std::string_view name) const;
@@ -75,15 +88,24 @@ class TracedWindow {
  private:
   void follow(const trace::Call& traced);
   void find_paths(TracedCall& call);
+  bool brings_news(const TracedCall& call) const;
   void open(TracedCall& call, std::int64_t descriptor, OpenFile file);
 
   const trace::TraceFile& trace_;
   std::vector<TracedCall> calls_;
   std::deque<OpenFile> files_;  ///< A deque: calls point into it.
   std::map<std::int64_t, const OpenFile*> descriptors_;
+  struct Thread {
+    std::size_t calls = 0;
+    std::size_t heard = 0;
+  };
+  std::map<std::uint32_t, Thread> threads_;
   std::uint64_t lost_ = 0;
   std::size_t folder_changes_ = 0;  ///< Paths before and after a chdir are of other files.
 };
+
+/// The paths of which a call that succeeds changes the content, or that it makes or removes.
+std::vector<const std::string*> changed_by(const TracedCall& call);
 
 /// `src/log.cc:17 Log::batch`: the site of most of `calls`; "" if they have none.
 std::string site_of(const std::vector<const TracedCall*>& calls);

@@ -24,24 +24,45 @@ using Calls = std::vector<const TracedCall*>;
 constexpr std::array<std::string_view, 10> kTries = {"read",    "readv",  "recvfrom", "recvmsg", "recvmmsg",
                                                      "accept4", "accept", "write",    "sendto",  "sendmsg"};
 
-/// The timeout in ms, if it is an argument; those in memory are addresses, of which the trace has no content.
-std::optional<std::int64_t> timeout_ms(const TracedWindow& window, const TracedCall& call) {
-  if (call.name() == "poll") return window.number(call, "timeout_msecs");
-  if (call.name() == "epoll_wait" || call.name() == "epoll_pwait") return window.number(call, "timeout");
-  return std::nullopt;
-}
-
-void add_yields(const CallSum& yields, std::string_view per, std::string site, std::vector<Hit>& hits) {
+void add_yields(const CallSum& yields, std::string_view per, std::string site, bool is_note, std::vector<Hit>& hits) {
   if (yields.calls < kManyYields) return;
   hits.push_back(
       {"sched_yield", std::move(site),
        fmt::format("{} sched_yield{}: a thread spins until another one has done something", count(yields.calls), per),
-       yields.kernel_ns.value_or(0)});
+       yields.kernel_ns.value_or(0), is_note});
 }
 
-std::string sleeps_text(double calls, std::string_view per, double ns) {
-  return fmt::format("{} {}{} take{} {}", count(calls), calls == 1 ? "sleep" : "sleeps", per, calls == 1 ? "s" : "",
-                     render::duration(ns));
+/// Calls of one thread that ask for the same thing, and find nothing, without a wait in between.
+struct Asking {
+  Calls calls;
+  double ns = 0;  ///< From the first one's begin to the last one's end.
+
+  void add_row(const Asking& row) {
+    calls.insert(calls.end(), row.calls.begin(), row.calls.end());
+    ns += row.ns;
+  }
+};
+
+/// The row that a thread is in.
+struct AskingThread {
+  Calls row;
+  std::string_view name;
+
+  Asking end_asking() {
+    Asking out;
+    if (!row.empty()) {
+      out.ns = row.back()->end_ns() - row.front()->start_ns();
+    }
+    out.calls = std::move(row);
+    row.clear();
+    return out;
+  }
+};
+
+/// True if the call asks whether there is something to do, without a wait, and there is nothing.
+bool asks_in_vain(const TracedCall& call) {
+  if (is_one_of(kPolls, call.name())) return call.result == 0 && call.took_ns() <= kShortestWaitNs;
+  return is_one_of(kTries, call.name()) && call.call->error() == "EAGAIN";
 }
 
 }  // namespace
@@ -50,7 +71,7 @@ std::vector<Hit> busy_polling(const WindowCalls& window) {
   static constexpr std::array<std::string_view, 1> kYield = {"sched_yield"};
   std::vector<Hit> hits;
   if (const CallSum yields = window.sum(kYield); yields.calls >= kManyYields) {
-    add_yields(yields, window.per(), window.site_of(kYield), hits);
+    add_yields(yields, window.per(), window.site_of(kYield), true, hits);
   }
   for (const std::string_view& name : kTries) {
     const Syscalls one(&name, 1);
@@ -60,150 +81,129 @@ std::vector<Hit> busy_polling(const WindowCalls& window) {
     hits.push_back({std::string(name), window.site_of(one),
                     fmt::format("{} of {} {}{} find nothing to do (EAGAIN)", count(refused), count(tries.calls), name,
                                 window.per()),
-                    tries.kernel_ns ? *tries.kernel_ns * refused / tries.calls : 0});
+                    tries.kernel_ns ? *tries.kernel_ns * refused / tries.calls : 0, true});
   }
   return hits;
 }
 
 std::vector<Hit> busy_polling_in_order(const TracedWindow& window) {
-  struct Thread {
-    Calls empty;  ///< Polls with a timeout of 0, without an answer, since a call did something.
-    Calls yields;
-    std::map<std::string_view, Calls> refused;
-  };
-  std::map<std::uint32_t, Thread> threads;
-  Calls empty;
+  std::map<std::uint32_t, AskingThread> threads;
+  std::map<std::string_view, Asking> proved;  // rows that end because there is something at last
+  std::map<std::string_view, Asking> open;    // rows that end in another way: callbacks may run in between
   Calls yields;
-  std::map<std::string_view, Calls> refused;
-  constexpr std::size_t kInARow = 8;
-  const auto keep = [](Calls& from, Calls& to) {
-    if (from.size() >= kInARow) to.insert(to.end(), from.begin(), from.end());
-    from.clear();
+  std::map<std::uint32_t, Calls> yielding;
+  const auto end_yields = [&](Calls& row) {
+    if (row.size() >= kYieldsInARow) yields.insert(yields.end(), row.begin(), row.end());
+    row.clear();
   };
   for (const TracedCall& call : window.calls()) {
-    Thread& thread = threads[call.call->thread];
+    Calls& yielded = yielding[call.call->thread];
     if (call.name() == "sched_yield") {
-      thread.yields.push_back(&call);
-    } else if (timeout_ms(window, call) == 0 && call.result == 0) {
-      thread.empty.push_back(&call);
-    } else if (is_one_of(kTries, call.name()) && call.call->error() == "EAGAIN") {
-      thread.refused[call.name()].push_back(&call);
-    } else if (is_one_of(kPolls, call.name()) || is_one_of(kSleeps, call.name()) || call.name() == "futex" ||
-               is_one_of(kTries, call.name())) {
-      // It waited, or it had something to do.
-      keep(thread.empty, empty);
-      keep(thread.yields, yields);
-      for (auto& [name, calls] : thread.refused) keep(calls, refused[name]);
+      yielded.push_back(&call);
+      continue;
+    }
+    end_yields(yielded);
+    AskingThread& thread = threads[call.call->thread];
+    if (asks_in_vain(call)) {
+      const bool goes_on = thread.name == call.name() && !thread.row.empty();
+      if (!goes_on) {
+        if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) open[thread.name].add_row(row);
+        thread.name = call.name();
+      }
+      thread.row.push_back(&call);
+    } else if (!thread.row.empty()) {
+      const bool has_answer = call.name() == thread.name && call.result > 0 && call.took_ns() <= kShortestWaitNs;
+      if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) {
+        (has_answer ? proved : open)[thread.name].add_row(row);
+      }
     }
   }
+  for (auto& [id, row] : yielding) end_yields(row);
   for (auto& [id, thread] : threads) {
-    keep(thread.empty, empty);
-    keep(thread.yields, yields);
-    for (auto& [name, calls] : thread.refused) keep(calls, refused[name]);
+    if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) open[thread.name].add_row(row);
   }
   std::vector<Hit> hits;
   CallSum all_yields;
   all_yields.calls = static_cast<double>(yields.size());
   all_yields.kernel_ns = cost_of(yields);
-  add_yields(all_yields, "", site_of(yields), hits);
-  if (static_cast<double>(empty.size()) >= kManyEmptyPolls) {
-    hits.push_back(
-        {std::string(empty.front()->name()), site_of(empty),
-         fmt::format("{} {} in rows have a timeout of 0 and find nothing", empty.size(), empty.front()->name()),
-         cost_of(empty)});
-  }
-  for (const auto& [name, calls] : refused) {
-    if (static_cast<double>(calls.size()) < kManyRefused) continue;
-    hits.push_back(
-        {std::string(name), site_of(calls),
-         fmt::format("{} {} in rows find nothing to do (EAGAIN), without a wait in between", calls.size(), name),
-         cost_of(calls)});
+  add_yields(all_yields, "", site_of(yields), false, hits);
+  for (const bool is_note : {false, true}) {
+    for (const auto& [name, asking] : is_note ? open : proved) {
+      if (static_cast<double>(asking.calls.size()) < kManyRefused || asking.ns < kSpinsNs) continue;
+      hits.push_back({std::string(name), site_of(asking.calls),
+                      fmt::format("{} {} in rows find nothing and do not wait, in {}", asking.calls.size(), name,
+                                  render::duration(asking.ns)),
+                      cost_of(asking.calls), is_note});
+    }
   }
   return hits;
 }
 
-std::vector<Hit> sleep_in_test(const WindowCalls& window) {
-  if (window.summary().kind == "process") return {};
-  const CallSum sleeps = window.sum(kSleeps);
-  if (!sleeps.kernel_ns || *sleeps.kernel_ns < kLongSleepsNs || *sleeps.kernel_ns < kLongSleepNs * sleeps.calls) {
-    return {};
-  }
-  return {{std::string(sleeps.most), window.site_of(kSleeps),
-           sleeps_text(sleeps.calls, window.per(), *sleeps.kernel_ns), *sleeps.kernel_ns}};
+namespace {
+
+bool is_work(const TracedCall& call) {
+  return is_one_of(kWrites, call.name()) || is_one_of(kReads, call.name()) || is_one_of(kSyncs, call.name()) ||
+         is_one_of(kOpens, call.name()) || is_one_of(kSends, call.name());
 }
 
-std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window) {
-  Calls sleeps;
-  for (const TracedCall& call : window.calls()) {
-    if (is_one_of(kSleeps, call.name()) && call.took_ns() >= kLongSleepNs) sleeps.push_back(&call);
+/// True if the thread that frees the lock last before the wait ends works, and does not sleep, while the other waits.
+bool waits_for_work(const TracedCall& wait, const Calls& wakes, const std::map<std::uint32_t, Calls>& by_thread) {
+  const double start_ns = wait.start_ns();
+  const TracedCall* wake = nullptr;
+  for (const TracedCall* one : wakes) {
+    if (one->call->thread == wait.call->thread || one->end_ns() < start_ns) continue;
+    if (one->start_ns() > wait.end_ns()) break;
+    wake = one;
   }
-  const double ns = cost_of(sleeps);
-  if (ns < kLongSleepsNs) return {};
-  return {{std::string(sleeps.front()->name()), slowest_site_of(sleeps),
-           sleeps_text(static_cast<double>(sleeps.size()), "", ns), ns}};
+  if (wake == nullptr) return false;
+  bool works = false;
+  const Calls& calls = by_thread.at(wake->call->thread);
+  for (std::size_t i = wake->in_thread; i-- > 0;) {
+    const TracedCall& call = *calls[i];
+    if (call.end_ns() < start_ns) break;
+    if (is_one_of(kSleeps, call.name())) return false;
+    works = works || is_work(call);
+  }
+  return works;
 }
 
-std::vector<Hit> short_timeouts(const WindowCalls& window) {
-  static constexpr std::array<std::string_view, 1> kFutex = {"futex"};
-  std::vector<Hit> hits;
-  const CallSum sleeps = window.sum(kSleeps);
-  if (sleeps.calls >= kManyShortWaits && sleeps.kernel_ns && *sleeps.kernel_ns < kShortWaitNs * sleeps.calls) {
-    hits.push_back({std::string(sleeps.most), window.site_of(kSleeps),
-                    fmt::format("{} sleeps{} take {} each on average", count(sleeps.calls), window.per(),
-                                render::duration(*sleeps.kernel_ns / sleeps.calls)),
-                    *sleeps.kernel_ns});
-  }
-  const CallSum waits = window.sum(kFutex);
-  const double timed_out = waits.failed_with("ETIMEDOUT");
-  if (timed_out >= kManyShortWaits && waits.kernel_ns && *waits.kernel_ns < kShortWaitNs * timed_out) {
-    hits.push_back({"futex", window.site_of(kFutex),
-                    fmt::format("{} of {} futex{} time out", count(timed_out), count(waits.calls), window.per()),
-                    *waits.kernel_ns * timed_out / waits.calls});
-  }
-  return hits;
-}
-
-std::vector<Hit> short_timeouts_in_order(const TracedWindow& window) {
-  std::map<std::string_view, Calls> by_name;
-  for (const TracedCall& call : window.calls()) {
-    if (!call.call->took_ns || call.took_ns() >= kShortWaitNs) continue;
-    const bool is_poll = is_one_of(kPolls, call.name()) && call.result == 0 && timeout_ms(window, call) != 0;
-    const bool is_wait = call.name() == "futex" && call.call->error() == "ETIMEDOUT";
-    const bool is_sleep = is_one_of(kSleeps, call.name()) && !call.failed();
-    if (is_poll || is_wait || is_sleep) by_name[call.name()].push_back(&call);
-  }
-  std::vector<Hit> hits;
-  for (const auto& [name, calls] : by_name) {
-    if (static_cast<double>(calls.size()) < kManyShortWaits) continue;
-    const double ns = cost_of(calls);
-    hits.push_back({std::string(name), site_of(calls),
-                    fmt::format("{} {} end after {} on average, because their time is over", calls.size(), name,
-                                render::duration(ns / static_cast<double>(calls.size()))),
-                    ns});
-  }
-  return hits;
-}
+}  // namespace
 
 std::vector<Hit> lock_convoy(const TracedWindow& window) {
-  std::map<std::string_view, Calls> locks;
+  struct Lock {
+    Calls waits;
+    Calls wakes;
+  };
+  std::map<std::string_view, Lock> locks;
+  std::map<std::uint32_t, Calls> by_thread;
   for (const TracedCall& call : window.calls()) {
-    if (call.name() != "futex" || !window.argument(call, "op").starts_with("FUTEX_WAIT")) continue;
+    by_thread[call.call->thread].push_back(&call);
+    if (call.name() != "futex") continue;
+    const std::string_view op = window.argument(call, "op");
+    if (op.starts_with("FUTEX_WAKE")) locks[window.argument(call, "uaddr")].wakes.push_back(&call);
+    if (!op.starts_with("FUTEX_WAIT")) continue;
     // glibc's locks wait while the word is 2; its condition variables and semaphores wait for other values.
     if (window.number(call, "val") != 2 || window.argument(call, "utime") != "NULL") continue;
     if (call.call->error() == "EAGAIN") continue;  // it was free again, and nothing waited
-    locks[window.argument(call, "uaddr")].push_back(&call);
+    locks[window.argument(call, "uaddr")].waits.push_back(&call);
   }
   std::vector<Hit> hits;
-  for (const auto& [address, calls] : locks) {
-    if (calls.size() < kManyLockWaits) continue;
+  for (const auto& [address, lock] : locks) {
+    if (lock.waits.size() < kManyLockWaits) continue;
     std::set<std::uint32_t> threads;
-    for (const TracedCall* call : calls) threads.insert(call->call->thread);
+    std::size_t for_work = 0;
+    for (const TracedCall* call : lock.waits) {
+      threads.insert(call->call->thread);
+      for_work += waits_for_work(*call, lock.wakes, by_thread) ? 1 : 0;
+    }
     if (threads.size() < 2) continue;
-    const double ns = cost_of(calls);
-    hits.push_back({"futex", site_of(calls),
-                    fmt::format("{} threads wait {} times for one lock, {} each on average", threads.size(),
-                                calls.size(), render::duration(ns / static_cast<double>(calls.size()))),
-                    ns});
+    const double ns = cost_of(lock.waits);
+    const bool is_note = 2 * for_work < lock.waits.size();
+    std::string evidence =
+        fmt::format("{} threads wait {} times for one lock, {} each on average", threads.size(), lock.waits.size(),
+                    render::duration(ns / static_cast<double>(lock.waits.size())));
+    if (!is_note) evidence += fmt::format("; {} times the other thread reads, writes or sends meanwhile", for_work);
+    hits.push_back({"futex", site_of(lock.waits), std::move(evidence), ns, is_note});
   }
   return hits;
 }

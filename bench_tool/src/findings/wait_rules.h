@@ -11,10 +11,6 @@ namespace syscost::bench::findings {
 
 std::vector<Hit> busy_polling(const WindowCalls& window);
 std::vector<Hit> busy_polling_in_order(const TracedWindow& window);
-std::vector<Hit> sleep_in_test(const WindowCalls& window);
-std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window);
-std::vector<Hit> short_timeouts(const WindowCalls& window);
-std::vector<Hit> short_timeouts_in_order(const TracedWindow& window);
 std::vector<Hit> lock_convoy(const TracedWindow& window);
 
 }  // namespace syscost::bench::findings

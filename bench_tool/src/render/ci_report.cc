@@ -120,7 +120,7 @@ std::string sarif(const CiReport& report) {
       const std::string id = "syscost/" + std::string(failure.rule);
       results.push_back({{"ruleId", id},
                          {"ruleIndex", rule - report.rules.begin()},
-                         {"level", report.level},
+                         {"level", one.is_note ? "note" : report.level},
                          {"message", {{"text", one.name + ": " + failure.text}}},
                          {"locations", Json::array({location_json(one, nearest_location(one, &failure))})},
                          {"partialFingerprints", {{"syscostTest/v1", id + " " + one.name}}}});
@@ -146,7 +146,7 @@ std::string github_commands(const CiReport& report) {
   for (const CiCase& one : report.cases) {
     const std::string title = fmt::format("syscost: {}", one.name);
     if (!one.failures.empty()) {
-      errors += command(report.level, title, nearest_location(one, nullptr), texts_of(one));
+      errors += command(one.is_note ? "notice" : report.level, title, nearest_location(one, nullptr), texts_of(one));
     } else if (!one.no_answer.empty() || !one.warning.empty()) {
       warnings += command("warning", title, one.location, one.no_answer.empty() ? one.warning : one.no_answer);
     }

@@ -35,6 +35,7 @@ struct CiCase {
   std::vector<CiFailure> failures;
   std::string no_answer;  ///< Why it was not judged; "" if it was.
   std::string warning;    ///< A fault that does not fail the gate.
+  bool is_note = false;   ///< Its failures are notes, whatever the report's level is.
 };
 
 struct CiReport {

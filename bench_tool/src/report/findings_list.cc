@@ -41,7 +41,7 @@ std::string table_of(const Run& run, const findings::RuleFindings& rule, std::si
 std::string findings_section(const Run& run, const findings::Findings& findings) {
   if (findings.found.empty()) return {};
   std::string out;
-  for (const findings::RuleFindings& rule : findings::by_rule(findings)) {
+  for (const findings::RuleFindings& rule : findings::by_rule(findings.found)) {
     const std::size_t count = rule.parts.size();
     out += fmt::format("<h3>{}: {}</h3>\n<p>{}</p>\n", text(rule.rule->name), text(rule.rule->title),
                        text(rule.rule->remedy));

@@ -54,6 +54,11 @@ class MadeTrace {
     site_ = site;
     return *this;
   }
+  /// The next call begins at this time.
+  MadeTrace& from(std::uint64_t ns) {
+    now_ns_ = ns;
+    return *this;
+  }
   MadeTrace& taking(std::uint64_t ns) {
     took_ns_ = ns;
     return *this;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+#include "findings/sleeps.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "findings/syscall_families.h"
+#include "findings/thresholds.h"
+
+namespace syscost::bench::findings {
+namespace {
+
+using Calls = std::vector<const TracedCall*>;
+
+bool is_sleep(const TracedCall& call) {
+  return is_one_of(kSleeps, call.name()) && !call.failed();
+}
+
+/// True for a call that looks for an event and finds that it has not come.
+bool looks_in_vain(const TracedCall& call) {
+  if (is_one_of(kPolls, call.name()) || call.name() == "wait4" || call.name() == "waitid") return call.result == 0;
+  return call.failed() && call.name() != "futex" && call.call->error() != "EINTR";
+}
+
+/// True for a call that a loop of looks makes beside its look: it neither looks nor does the work of a producer.
+bool is_beside(const TracedCall& call) {
+  static constexpr std::array<std::string_view, 20> kBeside = {
+      "socket",        "close",        "fcntl",    "setsockopt", "getsockopt",     "ioctl",  "brk",
+      "mmap",          "munmap",       "mprotect", "stat",       "getpid",         "gettid", "newfstatat",
+      "clock_gettime", "gettimeofday", "madvise",  "futex",      "rt_sigprocmask", "fstat"};
+  return is_one_of(kBeside, call.name());
+}
+
+/// A thread's sleeps of one line, as long as nothing but looks is in between.
+struct SleepRow {
+  Calls sleeps;
+  std::size_t looks = 0;  ///< So many of the gaps between them have a look.
+  std::string_view look;  ///< The syscall of the last one.
+  bool has_looked = false;
+  bool has_worked = false;
+  bool has_found = false;  ///< After the last sleep such a look found something: this is what the thread waited for.
+};
+
+void end_row(SleepRow& row, Calls& polled, Calls& others) {
+  const bool is_polling = row.sleeps.size() >= kPolledSleeps && row.looks + 1 == row.sleeps.size() && row.has_found;
+  Calls& to = is_polling ? polled : others;
+  to.insert(to.end(), row.sleeps.begin(), row.sleeps.end());
+  row = {};
+}
+
+void split_rows(const TracedWindow& window, Calls& polled, Calls& others) {
+  std::map<std::uint32_t, SleepRow> rows;  // by thread
+  for (const TracedCall& call : window.calls()) {
+    SleepRow& row = rows[call.call->thread];
+    if (is_sleep(call)) {
+      const bool goes_on =
+          !row.sleeps.empty() && !row.has_worked && row.has_looked && row.sleeps.back()->call->site == call.call->site;
+      if (!goes_on) end_row(row, polled, others);
+      if (goes_on) ++row.looks;
+      row.sleeps.push_back(&call);
+      row.has_looked = false;
+    } else if (looks_in_vain(call)) {
+      row.has_looked = true;
+      row.look = call.name();
+    } else if (call.name() == row.look && !row.has_worked) {
+      row.has_found = true;
+      row.has_worked = true;
+    } else if (!is_beside(call)) {
+      row.has_worked = true;
+    }
+  }
+  for (auto& [thread, row] : rows) end_row(row, polled, others);
+}
+
+/// What happens in a window that says when a server is there.
+struct Servers {
+  std::vector<double> listens_ns;            ///< When each listen succeeded.
+  std::optional<double> first_connected_ns;  ///< When the first connect began that succeeded.
+  std::map<std::uint32_t, Calls> by_thread;  ///< All calls.
+};
+
+bool connects(const TracedCall& call) {
+  return call.name() == "connect" && (!call.failed() || call.call->error() == "EINPROGRESS");
+}
+
+Servers servers_of(const TracedWindow& window) {
+  Servers servers;
+  for (const TracedCall& call : window.calls()) {
+    servers.by_thread[call.call->thread].push_back(&call);
+    if (call.name() == "listen" && !call.failed()) servers.listens_ns.push_back(call.end_ns());
+    if (connects(call) && (!servers.first_connected_ns || call.start_ns() < *servers.first_connected_ns)) {
+      servers.first_connected_ns = call.start_ns();
+    }
+  }
+  return servers;
+}
+
+/// True if another thread does something between these times that the sleeper may have waited for. Waits that end
+/// because their time is over are nothing.
+bool others_work(const TracedWindow& window, std::uint32_t sleeper, double from_ns, double to_ns) {
+  return std::any_of(window.calls().begin(), window.calls().end(), [&](const TracedCall& call) {
+    if (call.call->thread == sleeper || is_sleep(call) || looks_in_vain(call) || call.name() == "futex") return false;
+    return call.start_ns() > from_ns && call.start_ns() < to_ns;
+  });
+}
+
+/// How much longer the sleep takes than the server needs; nullopt if it is no sleep before a connect.
+std::optional<double> needless_ns(const TracedWindow& window, const Servers& servers, const TracedCall& sleep) {
+  const double end_ns = sleep.end_ns();
+  if (!servers.first_connected_ns || *servers.first_connected_ns < sleep.start_ns()) return std::nullopt;
+  // The connect is the next thing for which the thread waits.
+  const Calls& calls = servers.by_thread.at(sleep.call->thread);
+  const auto next =
+      std::find_if(calls.begin() + static_cast<std::ptrdiff_t>(sleep.in_thread) + 1, calls.end(),
+                   [&](const TracedCall* call) { return connects(*call) || call->heard > sleep.heard + 1; });
+  if (next == calls.end() || !connects(**next) || (*next)->heard != sleep.heard + 1) return std::nullopt;
+  std::optional<double> ready_ns;  // the last listen before the end: it may be that server's
+  for (const double listen_ns : servers.listens_ns) {
+    if (listen_ns < end_ns && (!ready_ns || listen_ns > *ready_ns)) ready_ns = listen_ns;
+  }
+  if (!ready_ns) return std::nullopt;
+  const double from_ns = std::max(*ready_ns, sleep.start_ns());
+  const double needless = end_ns - from_ns;
+  if (needless < kLongSleepsNs || needless < sleep.took_ns() / 2) return std::nullopt;
+  if (others_work(window, sleep.call->thread, from_ns + needless / 2, end_ns)) return std::nullopt;
+  return needless;
+}
+
+}  // namespace
+
+Sleeps sleeps_of(const TracedWindow& window) {
+  Sleeps sleeps;
+  Calls others;
+  split_rows(window, sleeps.polled, others);
+  std::optional<Servers> servers;
+  for (const TracedCall* call : others) {
+    std::optional<double> needless;
+    if (call->took_ns() >= kLongSleepsNs) {
+      if (!servers) servers = servers_of(window);
+      needless = needless_ns(window, *servers, *call);
+    }
+    if (needless) {
+      sleeps.overslept.push_back({call, *needless});
+    } else {
+      sleeps.others.push_back(call);
+    }
+  }
+  return sleeps;
+}
+
+}  // namespace syscost::bench::findings
