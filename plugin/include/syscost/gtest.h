@@ -20,6 +20,7 @@
 // are missing.
 #pragma once
 
+#include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -27,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "syscost/crash.h"
 #include "syscost/failures.h"
 #include "syscost/faults.h"
 #include "syscost/loop.h"
@@ -102,6 +104,39 @@ testing::AssertionResult check_failures(const char* selector, Body&& body, const
   return testing::AssertionFailure() << sweep << "\nby: " << expression;
 }
 
+/// Calls `check`, and takes the failures of its assertions for its answer.
+template <class Check>
+crash_detail::Verdict check_crash_point(Check& check, const CrashPoint& point) {
+  testing::TestPartResultArray results;
+  crash_detail::Verdict verdict;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
+    verdict = crash_detail::verdict_of(check, point);
+  }
+  for (int i = 0; i < results.size(); ++i) {
+    if (!results.GetTestPartResult(i).failed()) continue;
+    verdict.is_good = false;
+    verdict.message.append(verdict.message.empty() ? "" : "\n").append(results.GetTestPartResult(i).message());
+  }
+  return verdict;
+}
+
+/// The verdict of an EXPECT_CRASH_SAFE.
+template <class Body, class Check>
+testing::AssertionResult check_crashes(const std::string& directory, Body&& body, Check&& check,
+                                       const CrashOptions& options = {}) {
+  const auto check_point = [&](const CrashPoint& point) {
+    const crash_detail::Verdict verdict = check_crash_point(check, point);
+    // A text refuses a state, also an empty one.
+    if (!verdict.is_good && verdict.message.empty()) return std::string("it returned false");
+    return verdict.is_good ? std::string() : verdict.message;
+  };
+  const CrashReport report = for_each_crash(directory, std::forward<Body>(body), check_point, options);
+  if (report.failures() == 0) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "power cuts in " << directory << ": " << report;
+}
+
 }  // namespace syscost::gtest_detail
 
 /// The statement is variadic because it may hold commas. It runs exactly once.
@@ -167,3 +202,16 @@ testing::AssertionResult check_failures(const char* selector, Body&& body, const
 
 #define EXPECT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)
+
+/// EXPECT_CRASH_SAFE(directory, body, check[, options]): fails if the check refuses one of the states that a power cut
+/// during the body could leave of the directory (syscost/crash.h). A check refuses it by a failed assertion, by false,
+/// by a text or by an exception. The failure names the state that lost least. Needs backend dispatch.
+#define SYSCOST_CHECK_CRASHES_(directory, fail, ...)                                                                  \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                                       \
+  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_crashes(directory, __VA_ARGS__)) \
+    ;                                                                                                                 \
+  else                                                                                                                \
+    fail(syscost_result.failure_message())
+
+#define EXPECT_CRASH_SAFE(directory, ...) SYSCOST_CHECK_CRASHES_(directory, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
+#define ASSERT_CRASH_SAFE(directory, ...) SYSCOST_CHECK_CRASHES_(directory, GTEST_FATAL_FAILURE_, __VA_ARGS__)

@@ -28,6 +28,7 @@
 #include "core/call_trace.h"
 #include "core/child_tables.h"
 #include "core/fault_rule.h"
+#include "core/file_calls.h"
 #include "core/filter.h"
 #include "core/scheduler_trace.h"
 #include "core/segments_held.h"
@@ -185,6 +186,8 @@ class Backend {
 
   /// Null if the backend only sees calls, and cannot make one fail. Lives as long as the backend.
   virtual FaultInjector* faults() { return nullptr; }
+  /// Null if the backend does not see what calls write. Lives as long as the backend.
+  virtual FileRecorder* files() { return nullptr; }
 
   /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
   /// of thread scopes exact.

@@ -71,10 +71,13 @@ class StackSource {
   /// How many calls of the process so far have no stack, because there was no room for one more.
   virtual std::uint64_t calls_beyond_limits() const { return 0; }
 
-  /// From now on the stack is kept that opened a descriptor. Those from before are forgotten. Between windows.
+  /// From now on the stack is kept that opened a descriptor, or started a thread or a child process. Those from before
+  /// are forgotten. Between windows.
   virtual void begin_openers() const {}
   /// The stack of the counted call that opened `descriptor` last, if no call has closed it since; 0 = unknown.
   virtual std::uint32_t opener_of(int /*descriptor*/) const { return 0; }
+  /// The stack of the counted call that started the thread or child process `id`; 0 = unknown.
+  virtual std::uint32_t starter_of(int /*id*/) const { return 0; }
 
  protected:
   StackSource() = default;

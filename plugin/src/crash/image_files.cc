@@ -76,7 +76,7 @@ class Reading {
   Result<void> read_entry(const std::string& path, Node folder, const std::string& name) {
     struct stat status {};
     if (lstat(path.c_str(), &status) != 0) return errno_failure("read", path, errno);
-    const InodeKey key = {status.st_dev, status.st_ino};
+    const FileKey key = {status.st_dev, status.st_ino};
     const auto known = snapshot_.nodes.find(key);
     if (known != snapshot_.nodes.end()) {
       snapshot_.image.inodes[folder].entries[name] = known->second;

@@ -9,24 +9,15 @@
 #include <map>
 #include <string>
 
+#include "core/file_calls.h"
 #include "crash/image.h"
 #include "os/result.h"
 
 namespace syscost::crash {
 
-/// Names an inode of the kernel's.
-struct InodeKey {
-  dev_t device = 0;
-  ino_t number = 0;
-  bool operator<(const InodeKey& other) const {
-    return device != other.device ? device < other.device : number < other.number;
-  }
-  bool operator==(const InodeKey&) const = default;
-};
-
 struct Snapshot {
   Image image;
-  std::map<InodeKey, Node> nodes;
+  std::map<FileKey, Node> nodes;
 };
 
 /// Reads all that lies below `directory`: at most `most_bytes` of contents. Fails for anything but files, directories

@@ -16,16 +16,7 @@
 
 #include "crash/image.h"
 #include "crash/operation.h"
-
-namespace syscost {
-
-/// What a file system promises (docs/crash-states.md).
-enum class CrashModel {
-  posix,    ///< Only what POSIX promises: fsync persists a file, fsync of a directory persists its entries.
-  ordered,  ///< Like ext4 with data=ordered: entries are persisted in order, and a file grows after its data.
-};
-
-}  // namespace syscost
+#include "syscost/crash.h"
 
 namespace syscost::crash {
 

@@ -328,8 +328,11 @@ States make_states(const Image& initial, std::span<const Operation> log, const P
 }
 
 std::string describe(std::span<const Operation> log, const Plan& plan, const State& state) {
-  std::string text =
-      state.cut == 0 ? "power cut before the first operation" : "power cut after " + quoted(log[state.cut - 1].text);
+  std::string text = "power cut before the first operation";
+  if (state.cut != 0) {
+    const Operation& last = log[state.cut - 1];
+    text = (last.act == Act::mark ? "power cut after mark " : "power cut after ") + quoted(last.text);
+  }
   std::map<std::uint32_t, std::vector<Index>> changes;
   for (Index i = 0; i < plan.changes.size(); ++i) {
     if (plan.changes[i].operation < state.cut) changes[plan.changes[i].operation].push_back(i);

@@ -17,6 +17,7 @@
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
 #include "syscost/counting.h"
+#include "syscost/crash.h"
 #include "syscost/faults.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"

@@ -59,6 +59,20 @@ std::string Forbid::take_report() {
   return {};
 }
 
+std::string to_string(const CrashReport& report) {
+  return report.why != nullptr ? report.why->reason : "no power cut was tried";
+}
+std::ostream& operator<<(std::ostream& out, const CrashReport& report) {
+  return out << to_string(report);
+}
+void crash_mark(std::string_view) {}
+CrashReport crash_detail::run(const std::string&, const std::function<void()>&,
+                              const std::function<Verdict(const CrashPoint&)>&, const CrashOptions&) {
+  CrashReport report;
+  report.why = std::make_shared<const Unavailable>(why());
+  return report;
+}
+
 int cycles(int fallback) {
   return fallback;
 }

@@ -10,7 +10,9 @@
 #include <cerrno>
 #include <charconv>
 #include <climits>
+#include <functional>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string_view>
 
@@ -150,6 +152,16 @@ std::string many(std::uint64_t count, const char* one, const char* more) {
   return std::to_string(count) + " " + (count == 1 ? one : more);
 }
 
+/// Those of one line together: `2 threads (started at src/pool.cc:8 Pool::grow), 1 thread`.
+void append_started(std::string& text, const std::vector<LeftOpen::Started>& started, const char* one,
+                    const char* more) {
+  std::map<std::string_view, std::size_t, std::greater<>> by_site;  // those without a line last
+  for (const LeftOpen::Started& its : started) ++by_site[its.site];
+  for (const auto& [site, count] : by_site) {
+    append(text, many(count, one, more) + (site.empty() ? "" : " (started " + std::string(site) + ")"));
+  }
+}
+
 }  // namespace
 
 Result<OpenThings> OpenThings::now() {
@@ -187,16 +199,17 @@ LeftOpen::LeftOpen(const OpenThings& before, const OpenThings& after) {
   for (const int number : fresh(before.descriptors, after.descriptors)) {
     descriptors.push_back({number, described(number), {}});
   }
-  threads = fresh(before.threads, after.threads).size();
+  for (const int id : fresh(before.threads, after.threads)) threads.push_back({id, {}});
   if (before.children.has_value() && after.children.has_value()) {
-    children = fresh(*before.children, *after.children).size();
+    children.emplace();
+    for (const int id : fresh(*before.children, *after.children)) children->push_back({id, {}});
   }
   const std::optional<std::uint64_t>& then = before.mapped_bytes_at_end;
   const std::optional<std::uint64_t>& now = after.mapped_bytes_at_begin;
   if (then.has_value() && now.has_value()) mapped_bytes = *now > *then ? *now - *then : 0;
 }
 
-std::string LeftOpen::descriptors_text() const {
+std::string LeftOpen::list_text() const {
   constexpr std::size_t kMost = 32;
   std::string text;
   for (std::size_t i = 0; i < std::min(descriptors.size(), kMost); ++i) {
@@ -204,6 +217,14 @@ std::string LeftOpen::descriptors_text() const {
     if (!descriptors[i].site.empty()) text += " " + without_separator(descriptors[i].site);
   }
   if (descriptors.size() > kMost) text += ";and " + std::to_string(descriptors.size() - kMost) + " more";
+  const auto add_sites = [&](const char* what, const std::vector<Started>& started) {
+    for (std::size_t i = 0; i < std::min(started.size(), kMost); ++i) {
+      if (started[i].site.empty()) continue;
+      text += (text.empty() ? "" : ";") + std::string(what) + " " + without_separator(started[i].site);
+    }
+  };
+  add_sites("thread", threads);
+  if (children.has_value()) add_sites("child", *children);
   return text;
 }
 
@@ -216,8 +237,8 @@ std::string LeftOpen::text() const {
     append(text, "descriptor " + std::to_string(one.number) + " (" + one.what + opened + ")");
   }
   if (descriptors.size() > kMost) append(text, many(descriptors.size() - kMost, "more descriptor", "more descriptors"));
-  if (threads != 0) append(text, many(threads, "thread", "threads"));
-  if (children.value_or(0) != 0) append(text, many(*children, "child process", "child processes"));
+  append_started(text, threads, "thread", "threads");
+  if (children.has_value()) append_started(text, *children, "child process", "child processes");
   return text;
 }
 

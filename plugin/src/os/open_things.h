@@ -39,19 +39,26 @@ struct LeftOpen {
     std::string what;  ///< `file /tmp/x`, `socket`, `pipe`, `eventfd`
     std::string site;  ///< `at src/log.cc:17 Log::open`, the line that opened it; empty = unknown
   };
+  /// A thread, or a child process.
+  struct Started {
+    int id = 0;
+    std::string site;  ///< `at src/pool.cc:8 Pool::grow`, the line that started it; empty = unknown
+  };
   std::vector<Descriptor> descriptors;
-  std::uint64_t threads = 0;
-  std::optional<std::uint64_t> children;
+  std::vector<Started> threads;
+  std::optional<std::vector<Started>> children;
   std::optional<std::uint64_t> mapped_bytes;  ///< By how much they grew; 0 if they shrank.
 
   /// From `before` to `after`, which was read last: descriptors are described as they are now.
   LeftOpen(const OpenThings& before, const OpenThings& after);
 
   /// Mappings do not count: allocators keep memory for later.
-  bool is_nothing() const { return descriptors.empty() && threads == 0 && children.value_or(0) == 0; }
-  /// `5 file /tmp/x;6 socket at src/log.cc:17 Log::open`: at most 32, then how many more.
-  std::string descriptors_text() const;
-  /// `descriptor 5 (file /tmp/x, opened at src/log.cc:17 Log::open), 1 thread, 2 children`; empty for nothing.
+  bool is_nothing() const { return descriptors.empty() && threads.empty() && (!children || children->empty()); }
+  /// `5 file /tmp/x;6 socket at src/log.cc:17 Log::open;thread at src/pool.cc:8 Pool::grow`: at most 32 descriptors,
+  /// then how many more; and the threads and children of which the line is known, at most 32 of each.
+  std::string list_text() const;
+  /// `descriptor 5 (file /tmp/x, opened at src/log.cc:17 Log::open), 2 threads (started at src/pool.cc:8 Pool::grow)`;
+  /// empty for nothing.
   std::string text() const;
 };
 

@@ -11,6 +11,7 @@
 #include "session/faults/faults.h"
 #include "session/loops/loops.h"
 #include "session/options/options.h"
+#include "session/power_cuts/power_cuts.h"
 #include "session/tools/tracing.h"
 #include "session/trace/traces.h"
 #include "session/windows/intervals.h"
@@ -43,6 +44,7 @@ class Session {
   Intervals& intervals() { return intervals_; }
   Scopes& scopes() { return scopes_; }
   Faults& faults() { return faults_; }
+  PowerCuts& power_cuts() { return power_cuts_; }
   Loops& loops() { return loops_; }
   Tracing& tools() { return tools_; }
 
@@ -81,6 +83,7 @@ class Session {
   Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
   Faults faults_{shared_, [this] { return loops_.attach_for_scope(); }};
+  PowerCuts power_cuts_{shared_, [this] { return loops_.attach_for_scope(); }};
   Loops loops_{shared_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()
 };

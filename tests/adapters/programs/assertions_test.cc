@@ -2,16 +2,22 @@
 //
 // The assertions of syscost/gtest.h as a user writes them; the driver runs them with and without a backend.
 #include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "syscost/gtest.h"
 
@@ -142,6 +148,27 @@ TEST(LeaksWithLines, HaveTheLineOfTheLastOpening) {
   ASSERT_NE(dup3(ends[0], copy, O_CLOEXEC), -1);
 }
 
+std::thread* g_running = nullptr;
+std::atomic<bool> g_running_ends{false};
+void run_until_it_ends() {
+  while (!g_running_ends) std::this_thread::yield();
+}
+
+TEST(LeaksWithLines, HaveTheLineThatStartedAThreadAndAChild) {
+  std::thread([] {}).join();
+  g_running = new std::thread(run_until_it_ends);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_GT(child, 0);
+}
+TEST(LeaksWithLines, AreNoneOfWhatEnds) {
+  g_running_ends = true;
+  g_running->join();
+  delete g_running;
+  while (waitpid(-1, nullptr, 0) > 0) {
+  }
+}
+
 /// Its set-up opens two files, and its tear-down closes one of them. A thread runs from the one to the other.
 class LeaksOfSuite : public testing::Test {
  public:
@@ -173,6 +200,21 @@ TEST_F(LeaksOfSuite, AreNotThoseOfItsTests) {
 }
 TEST_F(LeaksOfSuite, AreNotThoseOfItsLastTest) {
   call(1);
+}
+
+TEST(Memory, HasThePeakThatItRaised) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20;
+  void* const memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  std::memset(memory, 1, kBytes);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  std::printf("its own reading: %ld KiB\n", usage.ru_maxrss);
+  munmap(memory, kBytes);
+}
+TEST(Memory, HasNoPeakWhereItWasHigherBefore) {
+  std::vector<char> some(1 << 20, 'x');
+  EXPECT_EQ(some.back(), 'x');
 }
 
 TEST(LeaksAtExit, AreNone) {

@@ -28,7 +28,7 @@ TEST(OpenThings, LeavesNothingWhenNothingHappens) {
   const LeftOpen left(before, now());
   EXPECT_TRUE(left.is_nothing()) << left.text();
   EXPECT_EQ(left.text(), "");
-  EXPECT_EQ(left.descriptors_text(), "");
+  EXPECT_EQ(left.list_text(), "");
 }
 
 TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {
@@ -45,9 +45,9 @@ TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {
   unlink(path.c_str());
   ASSERT_EQ(left.descriptors.size(), 4U) << left.text();
   const std::string shown = path.replace(path.rfind(';'), 1, "?");
-  EXPECT_EQ(left.descriptors_text(), std::to_string(file) + " file " + shown + ";" + std::to_string(event) +
-                                         " eventfd;" + std::to_string(memory) + " memfd notes (deleted);" +
-                                         std::to_string(ends[0]) + " socket");
+  EXPECT_EQ(left.list_text(), std::to_string(file) + " file " + shown + ";" + std::to_string(event) + " eventfd;" +
+                                  std::to_string(memory) + " memfd notes (deleted);" + std::to_string(ends[0]) +
+                                  " socket");
   EXPECT_NE(left.text().find("descriptor " + std::to_string(event) + " (eventfd)"), std::string::npos) << left.text();
 }
 
@@ -57,13 +57,13 @@ TEST(OpenThings, CountsThreadsAndNotThoseThatWereJoined) {
   for (int i = 0; i < 50; ++i) {
     std::thread([] {}).join();
     const LeftOpen left(before, now());
-    ASSERT_EQ(left.threads, 0U) << "after " << i << " others";
+    ASSERT_EQ(left.threads.size(), 0U) << "after " << i << " others";
   }
   std::thread running([&] {
     while (!ends) std::this_thread::yield();
   });
   const LeftOpen left(before, now());
-  EXPECT_EQ(left.threads, 1U);
+  EXPECT_EQ(left.threads.size(), 1U);
   EXPECT_EQ(left.text(), "1 thread");
   ends = true;
   running.join();
@@ -74,9 +74,25 @@ TEST(OpenThings, CountsChildrenUntilTheyAreWaitedFor) {
   if (!before.children.has_value()) GTEST_SKIP() << "the kernel has no CONFIG_PROC_CHILDREN";
   const pid_t child = fork();
   if (child == 0) _exit(0);
-  EXPECT_EQ(LeftOpen(before, now()).children, 1U);
+  EXPECT_EQ(LeftOpen(before, now()).children->size(), 1U);
   waitpid(child, nullptr, 0);
-  EXPECT_EQ(LeftOpen(before, now()).children, 0U);
+  EXPECT_EQ(LeftOpen(before, now()).children->size(), 0U);
+}
+
+TEST(OpenThings, NamesTheLinesThatStartedThreads) {
+  OpenThings before;
+  OpenThings after;
+  before.children.emplace();
+  after.children = {7};
+  after.threads = {3, 4, 5};
+  LeftOpen left(before, after);
+  left.threads[0].site = left.threads[2].site = "at src/pool.cc:8 Pool::grow";
+  left.children->front().site = "at src/run.cc:2 run;it";
+  EXPECT_EQ(
+      left.text(),
+      "2 threads (started at src/pool.cc:8 Pool::grow), 1 thread, 1 child process (started at src/run.cc:2 run;it)");
+  EXPECT_EQ(left.list_text(),
+            "thread at src/pool.cc:8 Pool::grow;thread at src/pool.cc:8 Pool::grow;child at src/run.cc:2 run?it");
 }
 
 TEST(OpenThings, KnowsByHowMuchMappingsGrew) {

@@ -216,22 +216,34 @@ std::uint64_t CallStacks::calls_beyond_limits() const {
 }
 
 void CallStacks::begin_openers() const {
-  std::uint32_t*& openers = syscost_where_state.openers;
-  constexpr std::size_t kBytes = signal_safe::kOpeners * sizeof *openers;
+  signal_safe::Openers*& openers = syscost_where_state.openers;
+  constexpr std::size_t kBytes = sizeof *openers;
   if (openers != nullptr) {
     // Private memory of no file: all of it is 0 again.
-    if (madvise(openers, kBytes, MADV_DONTNEED) != 0) std::fill_n(openers, signal_safe::kOpeners, 0U);
+    if (madvise(openers, kBytes, MADV_DONTNEED) != 0) *openers = signal_safe::Openers{};
     return;
   }
   void* memory = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory != MAP_FAILED) openers = static_cast<std::uint32_t*>(memory);
+  if (memory != MAP_FAILED) openers = static_cast<signal_safe::Openers*>(memory);
 }
 
 std::uint32_t CallStacks::opener_of(int descriptor) const {
-  const std::uint32_t* const openers = syscost_where_state.openers;
+  signal_safe::Openers* const openers = syscost_where_state.openers;
   const auto index = static_cast<std::uint32_t>(descriptor);
   if (openers == nullptr || index >= signal_safe::kOpeners) return 0;
-  return std::atomic_ref(const_cast<std::uint32_t&>(openers[index])).load(std::memory_order_relaxed);
+  return std::atomic_ref(openers->of_descriptor[index]).load(std::memory_order_relaxed);
+}
+
+std::uint32_t CallStacks::starter_of(int id) const {
+  signal_safe::Openers* const openers = syscost_where_state.openers;
+  if (openers == nullptr) return 0;
+  const std::uint64_t noted = std::atomic_ref(openers->started).load(std::memory_order_relaxed);
+  for (std::uint64_t back = 1; back <= std::min<std::uint64_t>(noted, signal_safe::kStarters); ++back) {
+    std::uint64_t& place = openers->of_started[(noted - back) % signal_safe::kStarters];
+    const std::uint64_t one = std::atomic_ref(place).load(std::memory_order_relaxed);
+    if (one >> 32 == static_cast<std::uint32_t>(id)) return static_cast<std::uint32_t>(one);
+  }
+  return 0;
 }
 
 void CallStacks::check_modules() {

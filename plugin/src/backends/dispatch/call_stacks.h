@@ -40,6 +40,7 @@ class CallStacks final : public StackSource {
   std::uint64_t calls_beyond_limits() const override;
   void begin_openers() const override;
   std::uint32_t opener_of(int descriptor) const override;
+  std::uint32_t starter_of(int id) const override;
 
   /// Files may have been unloaded while no call was seen. Between windows.
   static void check_modules();

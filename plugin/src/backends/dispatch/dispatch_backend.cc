@@ -12,6 +12,7 @@
 #include "backends/common/self_test.h"
 #include "backends/dispatch/call_stacks.h"
 #include "backends/dispatch/faults.h"
+#include "backends/dispatch/file_recorder.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
@@ -88,6 +89,7 @@ class DispatchBackend final : public Backend {
   std::string remark() const override { return remark_; }
   const StackSource* stacks() const override { return stacks_.get(); }
   FaultInjector* faults() override { return &faults_; }
+  FileRecorder* files() override { return &files_; }
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
   }
@@ -118,6 +120,7 @@ class DispatchBackend final : public Backend {
   std::string remark_;
   std::shared_ptr<CallStacks> stacks_;  // null = not requested
   Faults faults_;
+  Files files_;
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <memory_resource>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "os/mapped_memory.h"
 
@@ -17,12 +20,13 @@ bool is_set_up(const OpenWindow& window) {
 }  // namespace
 
 void Leaks::begin(OpenWindow& window, Measurement& shared) {
+  // It may map memory, which is not the window's.
+  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
+  if (stacks != nullptr) stacks->begin_openers();
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) return shared.recorder.note_problem(now.failure());
   window.open_before = std::move(now.value());
   for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*window.open_before);
-  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
-  if (stacks != nullptr) stacks->begin_openers();
   if (window.kind == adapter::Kind::test || is_set_up(window)) return;
   // What the set-up opened is the tear-down's to close.
   const auto opened = of_set_ups_.find({window.kind, window.test});
@@ -52,14 +56,19 @@ std::optional<LeftOpen> Leaks::end(OpenWindow& window, Measurement& shared) {
 void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
   const StackSource* const stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
   // A call that was not selected may have closed and opened the descriptor since.
-  if (stacks == nullptr || shared.options.filter != nullptr || left.descriptors.empty()) return;
+  if (stacks == nullptr || shared.options.filter != nullptr || left.is_nothing()) return;
+  std::pmr::vector<std::pair<std::uint32_t, std::string*>> found(&mapped_memory());
+  for (LeftOpen::Descriptor& one : left.descriptors) found.emplace_back(stacks->opener_of(one.number), &one.site);
+  for (LeftOpen::Started& one : left.threads) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  if (left.children.has_value()) {
+    for (LeftOpen::Started& one : *left.children) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  }
   std::pmr::set<std::uint32_t> wanted(&mapped_memory());
-  for (const LeftOpen::Descriptor& one : left.descriptors) wanted.insert(stacks->opener_of(one.number));
+  for (const auto& [stack, site] : found) wanted.insert(stack);
   wanted.erase(0);
   shared.call_sites().look_up(*stacks, wanted);
-  for (LeftOpen::Descriptor& one : left.descriptors) {
-    if (const std::uint32_t stack = stacks->opener_of(one.number))
-      one.site = shared.call_sites().site_of(*stacks, stack);
+  for (const auto& [stack, site] : found) {
+    if (stack != 0) *site = shared.call_sites().site_of(*stacks, stack);
   }
 }
 

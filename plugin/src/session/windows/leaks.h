@@ -32,8 +32,8 @@ class Leaks {
   std::map<Owner, OpenThings> of_set_ups_;  // what they opened, and what was open at each begin of a window since then
 };
 
-/// Sets the lines that opened the descriptors, if `opened` counts with --syscost_where. Makes syscalls. The caller
-/// holds the lock of the recorder.
+/// Sets the lines that opened or started what is left, if `opened` counts with --syscost_where. Makes syscalls. The
+/// caller holds the lock of the recorder.
 void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared);
 
 }  // namespace syscost::session

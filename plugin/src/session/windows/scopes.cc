@@ -102,7 +102,7 @@ std::string Scopes::left_since(const OpenThings* before) {
     return "n/a (" + (now.ok() ? std::string("/proc could not be read before") : now.failure().reason) + ")";
   }
   LeftOpen left(*before, now.value());
-  if (shared_.options.leaks && opened != nullptr && !left.descriptors.empty()) {
+  if (shared_.options.leaks && opened != nullptr && !left.is_nothing()) {
     const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
     shared_.recorder.enter_file();
     name_openers(left, opened, shared_);

@@ -243,10 +243,10 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   }
   std::string left_open;
   if (left.has_value()) {
-    left_open = left->descriptors_text();
+    left_open = left->list_text();
     columns.descriptors_left = left->descriptors.size();
-    columns.threads_left = left->threads;
-    columns.children_left = left->children;
+    columns.threads_left = left->threads.size();
+    if (left->children.has_value()) columns.children_left = left->children->size();
     columns.mapped_bytes_left = left->mapped_bytes;
     columns.left_open = left_open;
   }

@@ -2,6 +2,7 @@
 #include "backends/dispatch/stub/clients.h"
 
 #include "backends/dispatch/stub/faults.h"
+#include "backends/dispatch/stub/file_log.h"
 #include "backends/dispatch/stub/marks.h"
 
 namespace syscost::signal_safe {
@@ -12,6 +13,8 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks) {
   if (is_plain) call.adapted = {};
   if ((marks & kMarkedByFaults) != 0 && ask_faults(guard, call, is_plain)) return Plan::answered;
   if (!is_plain) return Plan::call;
+  // After the faults: a call that is not made changes no file.
+  if ((marks & kMarkedByFiles) != 0) ask_files(guard, call);
   const Adapted& adapted = call.adapted;
   if (adapted.clients != 0 || adapted.delay_exit_ns != 0) return Plan::call;
   // If a signal interrupts a trapped call just before it is made, that call begins again (cancel.cc), and clients would
@@ -21,6 +24,7 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks) {
 
 void tell_clients(const Guard& guard, Call& call) {
   if ((call.adapted.clients & kMarkedByFaults) != 0) tell_faults(guard, call);
+  if ((call.adapted.clients & kMarkedByFiles) != 0) tell_files(guard, call);
 }
 
 }  // namespace syscost::signal_safe

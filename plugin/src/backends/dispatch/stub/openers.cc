@@ -20,7 +20,7 @@ namespace {
 
 void set(std::uint64_t descriptor, std::uint32_t stack) {
   if (descriptor < kOpeners) {
-    std::atomic_ref(syscost_where_state.openers[descriptor]).store(stack, std::memory_order_relaxed);
+    std::atomic_ref(syscost_where_state.openers->of_descriptor[descriptor]).store(stack, std::memory_order_relaxed);
   }
 }
 
@@ -29,6 +29,14 @@ void set_pair(std::uint64_t address, std::uint32_t stack) {
   constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
   set(read_at<std::uint32_t>(address), stack);
   set(read_at<std::uint32_t>(address + kNumber), stack);
+}
+
+/// A thread or a child. In a child itself the result is 0.
+void note_started(std::uint64_t id, std::uint32_t stack) {
+  if (id == 0) return;
+  Openers& openers = *syscost_where_state.openers;
+  const std::uint64_t at = std::atomic_ref(openers.started).fetch_add(1, std::memory_order_relaxed);
+  std::atomic_ref(openers.of_started[at % kStarters]).store(id << 32 | stack, std::memory_order_relaxed);
 }
 
 void forget(std::uint64_t first, std::uint64_t last) {
@@ -81,6 +89,11 @@ void note_descriptors(const Call& call, std::uint32_t stack) {
       return set_pair(given.rdi, stack);
     case SYS_socketpair:
       return set_pair(given.r10, stack);
+    case SYS_clone:
+    case SYS_clone3:
+    case SYS_fork:
+    case SYS_vfork:
+      return note_started(call.result, stack);
     case SYS_fcntl:
       if (given.rsi == F_DUPFD || given.rsi == F_DUPFD_CLOEXEC) set(call.result, stack);
       return;

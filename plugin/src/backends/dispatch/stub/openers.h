@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Which stack opened a descriptor, for --syscost_leaks with --syscost_where.
+// Which stack opened a descriptor, or started a thread or a child process, for --syscost_leaks with --syscost_where.
 //
 // A table by the descriptor's number holds the stack of the call that opened it last. A call that closes the descriptor
-// takes the stack out. So a descriptor that arrived in another way, for example in a message, has none.
+// takes the stack out. So a descriptor that arrived in another way, for example in a message, has none. A list has the
+// ids of threads and children; an id that the kernel gives again is found in its newest place.
 #pragma once
 
 #include "backends/dispatch/stub/call.h"

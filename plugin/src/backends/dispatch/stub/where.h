@@ -24,6 +24,7 @@ inline constexpr std::uint32_t kKeptSets = 32;         ///< Of a thread: unwindi
 inline constexpr std::uint32_t kKeptWays = 8;          ///< In each set: as many stacks of one hash are told apart.
 inline constexpr std::uint32_t kPlaceLists = 2048;     ///< Of an account's bank, by a hash.
 inline constexpr std::uint32_t kOpeners = 1 << 16;  ///< Descriptors with lower numbers have the stack that opened them.
+inline constexpr std::uint32_t kStarters = 1 << 12;         ///< As many of the newest threads and children have theirs.
 inline constexpr std::uint64_t kVectorBytes = 2816;         ///< For the vector registers, up to AVX-512's.
 inline constexpr std::uint64_t kWalkStackBytes = 8192;      ///< An unwinding runs on; also in a library's function.
 inline constexpr std::uint64_t kLargestFrame = 1ULL << 26;  ///< Bytes; a larger one is taken for an error.
@@ -155,6 +156,13 @@ struct Walker {
   KeptUnwinding kept[kKeptSets][kKeptWays];
 };
 
+/// Which stack opened or started what may be left (openers.h).
+struct Openers {
+  std::uint32_t of_descriptor[kOpeners];
+  std::uint64_t of_started[kStarters];  ///< id << 32 | stack; the newest replaces the oldest.
+  std::uint64_t started;                ///< So many were noted.
+};
+
 /// glibc's struct dl_find_object.
 struct FoundObject {
   std::uint64_t flags;
@@ -177,10 +185,10 @@ struct WhereState {
   std::uint64_t beyond_limits;  ///< Calls that were counted without a stack because a limit was reached.
   std::uint32_t stacks_used;
   std::uint32_t modules_used;
-  KnownStack** stacks;     ///< [kStackPlaces]
-  KeptRule* rules;         ///< [kRules]
-  KnownModule* modules;    ///< [kModules]
-  std::uint32_t* openers;  ///< [kOpeners], with --syscost_leaks; else null (openers.h)
+  KnownStack** stacks;   ///< [kStackPlaces]
+  KeptRule* rules;       ///< [kRules]
+  KnownModule* modules;  ///< [kModules]
+  Openers* openers;      ///< With --syscost_leaks; else null.
 };
 
 }  // namespace syscost::signal_safe
