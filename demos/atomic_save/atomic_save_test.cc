@@ -19,6 +19,7 @@ struct Version {
   const char* name;
   Save save;
 };
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for it
 void PrintTo(const Version& version, std::ostream* out) {
   *out << version.name;
 }

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """syscost::for_each_crash in GoogleTest."""
 import os
+import unittest
 
 from adapter_case import BIN, Case, main
 
 CRASHES = os.path.join(BIN, "adapter_crashes")
+SQLITE = os.path.join(BIN, "adapter_crashes_sqlite")
 
 
 class Crashes(Case):
@@ -29,6 +31,15 @@ class Crashes(Case):
         self.assertIn("2 of 7 states failed (all that a power cut can leave; 3 operations)", done.out)
         self.assertIn("the check: it returned false", done.out)
         self.assertIn("[  FAILED  ] 2 tests", done.out)
+
+    @unittest.skipUnless(os.path.exists(SQLITE), "built without SQLite")
+    def test_sqlite_fails_where_its_documentation_says_so(self):
+        self.run_program(SQLITE, SQLITE_STATES="300", TMPDIR=self.folder_in_memory())
+
+    @staticmethod
+    def folder_in_memory():
+        """Checks sync files, which takes long on a disk."""
+        return "/dev/shm" if os.access("/dev/shm", os.W_OK) else "/tmp"
 
     def test_with_where_the_line_is_named(self):
         done = self.run_program(CRASHES, "--gtest_filter=Unsafe.ByAnAssertionOfTheCheck", "--syscost_where", code=1)

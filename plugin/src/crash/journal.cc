@@ -375,7 +375,7 @@ class Comparison {
     for (const auto& [name, node] : a.entries) {
       const auto other = b.entries.find(name);
       if (other == b.entries.end()) return path + "/" + name;
-      const std::string differs = difference(node, other->second, path + "/" + name);
+      std::string differs = difference(node, other->second, path + "/" + name);
       if (!differs.empty()) return differs;
     }
     return {};

@@ -45,7 +45,7 @@ class Changing {
   bool is_ordered() const { return settings_.model == CrashModel::ordered; }
 
   /// Adds a change that needs `after`.
-  Index add(Change change, std::set<std::optional<Index>> after) {
+  Index add(Change change, const std::set<std::optional<Index>>& after) {
     for (const std::optional<Index> one : after) {
       if (one.has_value()) change.after.push_back(*one);
     }
@@ -56,7 +56,7 @@ class Changing {
   /// The journal of `ordered` has metadata in one order.
   Index add_metadata(Change change, std::set<std::optional<Index>> after) {
     if (is_ordered()) after.insert(last_metadata_);
-    last_metadata_ = add(std::move(change), std::move(after));
+    last_metadata_ = add(std::move(change), after);
     return *last_metadata_;
   }
 
@@ -87,7 +87,7 @@ class Changing {
       if (last_write.operation != i) last_write = {i, {}, std::move(last_write.pieces)};
       std::set<std::optional<Index>> after = {last(cuts_, operation.node)};
       after.insert(last_write.before.begin(), last_write.before.end());
-      const Index data = add({i, Part::data, operation.node, at, next - at}, std::move(after));
+      const Index data = add({i, Part::data, operation.node, at, next - at}, after);
       last_write.pieces.push_back(data);
       of_node_[operation.node].push_back(data);
       if (is_ordered() && block * settings_.block_bytes >= new_blocks) size_needs.insert(data);
@@ -95,7 +95,7 @@ class Changing {
     }
     if (end <= size) return;
     size = end;
-    const Index change = add({i, Part::size, operation.node, 0, end}, std::move(size_needs));
+    const Index change = add({i, Part::size, operation.node, 0, end}, size_needs);
     sizes_[operation.node] = change;
     of_node_[operation.node].push_back(change);
   }

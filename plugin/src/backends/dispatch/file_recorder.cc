@@ -29,7 +29,7 @@ constexpr std::uint64_t kTableBytes = kFileTable * sizeof(signal_safe::KnownFile
 
 // One log for all backends of the process.
 std::atomic<bool> g_is_recording{false};
-std::uint64_t g_generation = 0;
+std::uint64_t g_recordings = 0;
 
 Failure trouble_failure(FileTrouble trouble) {
   switch (trouble) {
@@ -124,9 +124,9 @@ Result<void> Files::start(std::span<const FileKey> files) {
     return fail(trouble_failure(FileTrouble::too_many_files));
   }
   // The place of a record in Call::note leaves it 16 bits; 0 = nothing is recorded.
-  constexpr std::uint64_t kMostGeneration = 0xffff;
-  g_generation = g_generation == kMostGeneration ? 1 : g_generation + 1;
-  std::atomic_ref(log.generation).store(g_generation);
+  constexpr std::uint64_t kMostRecordings = 0xffff;
+  g_recordings = g_recordings == kMostRecordings ? 1 : g_recordings + 1;
+  std::atomic_ref(log.generation).store(g_recordings);
   signal_safe::set_marks(signal_safe::kMarkedByFiles, signal_safe::file_call_numbers());
   return {};
 }

@@ -188,7 +188,7 @@ Result<void> PowerCuts::try_states(const crash::Trials& trials, const std::strin
   return {};
 }
 
-crash_detail::Verdict PowerCuts::verdict_of_child(const Check& check, const CrashPoint& point) {
+crash_detail::Verdict PowerCuts::verdict_of_child(const Check& check, const CrashPoint& point) const {
   const OwnCalls own(shared_.backend.current());
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {false, std::string("no pipe to a child: ") + std::strerror(errno)};

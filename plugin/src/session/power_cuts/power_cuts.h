@@ -41,7 +41,7 @@ class PowerCuts {
   std::map<std::uint32_t, std::string> lines_of(std::span<const FileCall> calls);
   Result<void> try_states(const crash::Trials& trials, const std::string& directory, const Check& check,
                           const CrashOptions& options, CrashReport& report);
-  crash_detail::Verdict verdict_of_child(const Check& check, const CrashPoint& point);
+  crash_detail::Verdict verdict_of_child(const Check& check, const CrashPoint& point) const;
 
   Measurement& shared_;
   std::function<bool()> attach_backend_;
