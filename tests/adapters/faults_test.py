@@ -14,14 +14,14 @@ class Faults(Case):
 
     def test_all_hold_without_any_request(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.*")
-        self.assertIn("[  PASSED  ] 13 tests.", done.out)
+        self.assertIn("[  PASSED  ] 14 tests.", done.out)
 
     def test_all_hold_under_each_way_to_dispatch_and_with_lines(self):
         for flag in ("--syscost_backend=auto", "--syscost_backend=dispatch", "--syscost_backend=dispatch-trap", "--syscost_where",
                      f"--syscost_csv={self.csv}"):
             with self.subTest(flag):
                 done = self.run_program(FAULTS, "--gtest_filter=Faults.*", "--syscost_quick", flag)
-                self.assertIn("[  PASSED  ] 13 tests.", done.out)
+                self.assertIn("[  PASSED  ] 14 tests.", done.out)
 
     def test_auto_takes_dispatch(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.Nest", "--syscost_backend=auto")
@@ -56,6 +56,10 @@ class Faults(Case):
                                ("lseek:retval=0x20:when=2", [good, "32:0"] + [good] * 4 + ["thread"]),
                                ("lseek:delay_enter=1ms:delay_exit=500:when=1", [good] * 6 + ["thread"]),
                                ("lseek:EACCES:1;lseek:EIO:2", [failed, good, "-1:5", good, good, good, "thread"]),
+                               ("lseek:EACCES:3:path=/dev/null:kind=char", [good, good, failed, good, good, good, "thread"]),
+                               ("lseek:EACCES:below=/dev/shm", [good] * 6 + ["thread"]),
+                               ("lseek:EACCES:kind=file", [good] * 6 + ["thread"]),
+                               ("lseek:EACCES:fd=1000", [good] * 6 + ["thread"]),
                                ("%desc,!read:EACCES:chance=0", [good] * 6 + ["thread"])):
             with self.subTest(text):
                 done = self.flags(f"--syscost_inject={text}")
@@ -104,8 +108,9 @@ class Faults(Case):
 
     def test_mistakes_fail_everywhere(self):
         done = self.run_program(FAULTS, "--gtest_filter=Refused.*", code=1)
-        self.assertIn("[  FAILED  ] 5 tests", done.out)
-        for reason in ("names exit_group, which cannot fail", "wriet", "is no errno", "numbered from 1 on", "shortened to 0 bytes"):
+        self.assertIn("[  FAILED  ] 7 tests", done.out)
+        for reason in ("names exit_group, which cannot fail", "wriet", "is no errno", "numbered from 1 on", "shortened to 0 bytes",
+                       "no call that is selected has a file", "is no path of a fault"):
             self.assertIn(reason, done.out)
 
     def test_a_backend_that_cannot_refuse_skips_or_fails_the_test_and_ends_it(self):

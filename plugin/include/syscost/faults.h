@@ -31,6 +31,8 @@ namespace session {
 struct OpenFault;  // src/session/faults/faults.h
 }
 
+enum class FileType { regular, folder, pipe, socket, character_device, block_device };
+
 /// Which of the calls that match are hit. Matching calls have numbers from 1 on, in the order in which they begin.
 struct When {
   static constexpr std::uint64_t kEver = std::numeric_limits<std::uint64_t>::max();
@@ -41,6 +43,38 @@ struct When {
   double probability = 1;                    ///< From 0 to 1: of these, about so many.
   std::uint64_t seed = 0;                    ///< The same seed chooses the same calls.
   std::optional<std::uint64_t> after_bytes;  ///< Hit only when matching calls have moved so many bytes.
+
+  // Only calls about such a file match, if one is named: by a descriptor or a path among their arguments.
+  std::optional<int> descriptor;
+  std::string path;
+  bool is_below = false;  ///< Also what is below the path.
+  std::optional<FileType> kind;
+
+  /// `nth(3).on_descriptor(fd)`: the third call on that descriptor.
+  When on_descriptor(int number) const {
+    When when = *this;
+    when.descriptor = number;
+    return when;
+  }
+  /// Calls that name this path, and calls of descriptors that were opened by it. A relative path begins in the working
+  /// directory of now.
+  When on_path(std::string_view name) const {
+    When when = *this;
+    when.path = name;
+    return when;
+  }
+  /// The same for everything in a folder, and the folder itself.
+  When below(std::string_view folder) const {
+    When when = on_path(folder);
+    when.is_below = true;
+    return when;
+  }
+  /// Calls of a descriptor for a file of this kind.
+  When on(FileType which) const {
+    When when = *this;
+    when.kind = which;
+    return when;
+  }
 };
 
 /// Every call.

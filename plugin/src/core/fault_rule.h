@@ -39,6 +39,14 @@ struct FaultRule {
   /// Hit only when matching calls have moved so many bytes. The call that comes to it moves what is left.
   std::optional<std::uint64_t> after_bytes;
 
+  /// Only calls about a file that is all of this match: by an argument that is a descriptor, or a path.
+  std::optional<int> descriptor;
+  std::string path;            ///< Absolute, without `/` at its end; empty = any.
+  std::string real_path;       ///< The same file as the kernel names it, without links.
+  bool is_path_below = false;  ///< Also what is below it.
+  std::uint32_t kinds = 0;     ///< Bits 1 << (st_mode >> 12); 0 = any.
+  bool has_file() const { return descriptor.has_value() || !path.empty() || kinds != 0; }
+
   /// What a hit does.
   std::optional<std::int64_t> result;       ///< No call is made, and this is the result: -errno, or a value.
   std::optional<std::uint64_t> most_bytes;  ///< The call moves at most so many, 1 or more.

@@ -3,6 +3,8 @@
 // The functions of syscost/faults.h over the process's session.
 #include "syscost/faults.h"
 
+#include <sys/stat.h>
+
 #include <string>
 #include <utility>
 
@@ -15,6 +17,26 @@
 namespace syscost {
 namespace {
 
+constexpr unsigned kKindBits = 12;  // of st_mode, below the kind
+
+unsigned mode_of(FileType kind) {
+  switch (kind) {
+    case FileType::folder:
+      return S_IFDIR;
+    case FileType::pipe:
+      return S_IFIFO;
+    case FileType::socket:
+      return S_IFSOCK;
+    case FileType::character_device:
+      return S_IFCHR;
+    case FileType::block_device:
+      return S_IFBLK;
+    case FileType::regular:
+      break;
+  }
+  return S_IFREG;
+}
+
 FaultRule rule_of(const When& when, Reach reach) {
   FaultRule rule;
   rule.is_process_wide = reach == Reach::process;
@@ -24,6 +46,10 @@ FaultRule rule_of(const When& when, Reach reach) {
   rule.probability = when.probability;
   rule.seed = when.seed;
   rule.after_bytes = when.after_bytes;
+  rule.descriptor = when.descriptor;
+  rule.path = when.path;
+  rule.is_path_below = when.is_below;
+  if (when.kind.has_value()) rule.kinds = 1U << (mode_of(*when.kind) >> kKindBits);
   return rule;
 }
 

@@ -2,6 +2,7 @@
 //
 // Calls that fail, and forbidden ones, in tests. Those that are expected to fail are in `Forbidden`.
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -121,6 +122,57 @@ TEST_F(Faults, InsideADeathTest) {
   EXPECT_EXIT(fail(), testing::ExitedWithCode(0), "");
 }
 
+TEST_F(Faults, OfAFile) {
+  const std::string folder = testing::TempDir() + "syscost-faults-" + std::to_string(getpid());
+  const std::string file = folder + "/a";
+  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
+  const auto opens = [](const std::string& path) {
+    const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return descriptor >= 0 ? descriptor : -errno;
+  };
+  const int one = opens(file);
+  const int other = opens(folder + "/ab");
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  {
+    syscost::Fault fault("write", EIO, syscost::each().on_descriptor(one));
+    EXPECT_EQ(write_error(one), EIO);
+    EXPECT_EQ(write_error(other), 0);
+  }
+  {
+    syscost::Fault fault("write,openat,unlink", EIO, syscost::each().on_path(file));
+    EXPECT_EQ(write_error(one), EIO);
+    EXPECT_EQ(write_error(other), 0);
+    EXPECT_EQ(opens(folder + "//./x/../a"), -EIO);
+    EXPECT_EQ(unlink((folder + "/none").c_str()) < 0 ? errno : 0, ENOENT);
+    ASSERT_EQ(chdir(folder.c_str()), 0);
+    EXPECT_EQ(opens("a"), -EIO);
+    const int directory = open(".", O_PATH | O_CLOEXEC);
+    ASSERT_EQ(chdir("/"), 0);
+    EXPECT_EQ(openat(directory, "a", O_RDONLY | O_CLOEXEC) < 0 ? errno : 0, EIO);
+    close(directory);
+    EXPECT_EQ(fault.hits(), 4U);
+  }
+  {
+    syscost::Fault fault("%file,%desc", EACCES, syscost::each().below(folder));
+    EXPECT_EQ(write_error(other), EACCES);
+    EXPECT_EQ(opens(folder + "/new"), -EACCES);
+    EXPECT_EQ(rename("/none", (folder + "/b").c_str()) < 0 ? errno : 0, EACCES);
+    EXPECT_EQ(write_error(null_), 0);
+    EXPECT_EQ(write_error(ends[1]), 0);
+  }
+  {
+    syscost::Fault fault("write", EPIPE, syscost::each().on(syscost::FileType::pipe));
+    EXPECT_EQ(write_error(ends[1]), EPIPE);
+    EXPECT_EQ(write_error(one), 0);
+    EXPECT_EQ(write_error(null_), 0);
+  }
+  for (const int descriptor : {one, other, ends[0], ends[1]}) close(descriptor);
+  unlink(file.c_str());
+  unlink((folder + "/ab").c_str());
+  rmdir(folder.c_str());
+}
+
 TEST_F(Faults, OutlivesNothing) {
   { syscost::Fault fault("write", EIO); }
   EXPECT_EQ(write_error(null_), 0);
@@ -213,6 +265,12 @@ TEST_F(Refused, ShortToNothing) {
   syscost::Effect effect;
   effect.most_bytes = 0;
   syscost::Fault fault("write", effect);
+}
+TEST_F(Refused, NoFile) {
+  syscost::Fault fault("getppid", EIO, syscost::each().on_descriptor(3));
+}
+TEST_F(Refused, Root) {
+  syscost::Fault fault("write", EIO, syscost::each().below("/"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <limits>
 #include <mutex>
 
+#include "arguments/arguments.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/faults.h"
 #include "os/spin_lock.h"
@@ -58,6 +59,45 @@ void mark_numbers() {
   signal_safe::set_marks(signal_safe::kMarkedByFaults, all);
 }
 
+/// From the tables of arguments' names.
+void learn_file_arguments() {
+  signal_safe::FileArguments& all = syscost_file_arguments;
+  for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
+    std::uint32_t bit = 1;
+    for (const SyscallArgument& argument : syscall_arguments({Abi::x86_64, number})) {
+      const bool is_directory = argument.kind == ArgumentKind::directory;
+      const auto add = [bit](std::uint8_t& bits) { bits = static_cast<std::uint8_t>(bits | bit); };
+      if (argument.kind == ArgumentKind::descriptor || is_directory) add(all.descriptors[number]);
+      if (is_directory) add(all.directories[number]);
+      if (argument.kind == ArgumentKind::path) add(all.paths[number]);
+      bit <<= 1;
+    }
+  }
+}
+
+void put_path(signal_safe::RulePath& into, const std::string& path) {
+  into.bytes = static_cast<std::uint32_t>(path.size());
+  path.copy(into.text, sizeof into.text);
+}
+
+/// What prevents it; empty if nothing does.
+Result<void> check_file(const FaultRule& wanted) {
+  if (!wanted.has_file()) return {};
+  if (std::max(wanted.path.size(), wanted.real_path.size()) >= signal_safe::kMaxFaultPath) {
+    return Failure{"the path of a fault is longer than the kernel's longest", "name a folder above it"};
+  }
+  if (syscost_state.has_filter) {
+    return Failure{"the program has installed a seccomp filter, and a fault of a file makes calls of its own",
+                   "leave the file out of the fault"};
+  }
+  learn_file_arguments();
+  for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
+    const bool has_file = (syscost_file_arguments.descriptors[number] | syscost_file_arguments.paths[number]) != 0;
+    if (wanted.numbers.test(number) && has_file) return {};
+  }
+  return Failure{"no call that is selected has a file", "leave the file out of the fault, or select other calls"};
+}
+
 void close_place(Rule& rule) {
   std::atomic_ref(rule.generation).store(0);
   std::uint32_t high = syscost_faults.high;
@@ -90,6 +130,7 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
                    "make the fault before the thread starts, or with Reach::process on another thread"};
   }
   const std::lock_guard guard(g_lock);
+  if (Result<void> file = check_file(wanted); !file.ok()) return file.failure();
   // Above all that are open, because the last one is asked first.
   const std::uint32_t place = syscost_faults.high;
   if (place == kFaultRules) {
@@ -122,6 +163,14 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   rule.most_bytes = wanted.most_bytes.value_or(0);
   rule.delay_enter_ns = wanted.delay_enter_ns;
   rule.delay_exit_ns = wanted.delay_exit_ns;
+  rule.file.is_any = wanted.has_file() ? 0 : 1;
+  rule.file.descriptor = wanted.descriptor.value_or(-1);
+  rule.file.kinds = wanted.kinds;
+  rule.file.is_prefix = wanted.is_path_below ? 1 : 0;
+  if (wanted.has_file()) {
+    put_path(rule.file.named, wanted.path);
+    put_path(rule.file.opened, wanted.real_path);
+  }
   std::atomic_ref(rule.generation).store(generation);
   std::atomic_ref(syscost_faults.high).store(place + 1);
   mark_numbers();

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "arguments/call_text.h"
@@ -54,6 +56,25 @@ Result<void> check(const FaultRule& rule) {
   return {};
 }
 
+/// Makes the path absolute, and finds the kernel's name of it.
+Result<void> find_path(FaultRule& rule) {
+  if (rule.path.empty()) return {};
+  const auto without_slash = [](std::string text) {
+    while (text.size() > 1 && text.back() == '/') text.pop_back();
+    return text;
+  };
+  std::error_code error;
+  const std::filesystem::path absolute = std::filesystem::absolute(rule.path, error).lexically_normal();
+  const std::string named = without_slash(absolute.string());
+  std::filesystem::path real = std::filesystem::weakly_canonical(absolute, error);
+  if (error || named.empty() || named == "/") {
+    return Failure{"\"" + rule.path + "\" is no path of a fault", "name a file, or a folder below /"};
+  }
+  rule.path = named;
+  rule.real_path = without_slash(real.string());
+  return {};
+}
+
 Result<void> find_numbers(std::string_view selector, FaultRule& rule) {
   const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
   if (!wanted.ok()) return wanted.failure();
@@ -89,6 +110,10 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   FaultRule rule = wanted;
   if (Result<void> checked = check(rule); !checked.ok()) return checked.failure();
   if (Result<void> numbers = find_numbers(selector, rule); !numbers.ok()) return numbers.failure();
+  if (!rule.path.empty()) {
+    const OwnCalls own(opened);
+    if (Result<void> path = find_path(rule); !path.ok()) return path.failure();
+  }
   ScopeRecord* const scope = shared_.scopes.begin({});
   const auto fail = [&](const Failure& failure) {
     shared_.scopes.end(scope, false, nullptr, 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "session/options/fault_text.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
@@ -69,6 +71,10 @@ std::optional<std::uint64_t> ns_in(std::string_view text) {
   return *number * unit;
 }
 
+constexpr std::pair<std::string_view, unsigned> kKinds[] = {{"file", S_IFREG}, {"folder", S_IFDIR},
+                                                            {"pipe", S_IFIFO}, {"socket", S_IFSOCK},
+                                                            {"char", S_IFCHR}, {"block", S_IFBLK}};
+
 /// FIRST[..LAST][+[STEP]]
 bool read_when(std::string_view text, FaultRule& rule) {
   const std::size_t plus = std::min(text.find('+'), text.size());
@@ -133,6 +139,18 @@ std::string read_word(std::string_view word, FaultRule& rule) {
     const auto seed = number_in<std::uint64_t>(value);
     if (!seed.has_value()) return "is no whole number";
     rule.seed = *seed;
+  } else if (name == "fd") {
+    rule.descriptor = number_in<int>(value);
+    if (rule.descriptor.value_or(-1) < 0) return "is no descriptor";
+  } else if (name == "path" || name == "below") {
+    if (value.empty()) return "names no path";
+    rule.path = value;
+    rule.is_path_below = name == "below";
+  } else if (name == "kind") {
+    const auto* const kind =
+        std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& one) { return one.first == value; });
+    if (kind == std::end(kKinds)) return "is none of file, folder, pipe, socket, char and block";
+    rule.kinds = 1U << (kind->second >> 12);
   } else if (name == "signal" || name == "syscall" || name.starts_with("poke_")) {
     return "is a word of strace that syscost does not have";
   } else {

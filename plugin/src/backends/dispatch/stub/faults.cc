@@ -40,9 +40,11 @@ bool is_of_program(const Thread& thread) {
   return is_record && thread.waits_for_child == 0 && load(thread.own_work) == 0;
 }
 
-bool is_for(const FaultRule& rule, const Call& call) {
+bool is_for(const Guard& guard, const FaultRule& rule, const Call& call) {
   if (!rule.numbers.has(static_cast<std::uint32_t>(call.number))) return false;
-  return rule.thread == nullptr || (rule.thread == call.thread && rule.thread_id == load(call.thread->id));
+  const bool is_of_thread =
+      rule.thread == nullptr || (rule.thread == call.thread && rule.thread_id == load(call.thread->id));
+  return is_of_thread && (rule.file.is_any != 0 || is_about(guard, rule.file, call));
 }
 
 bool is_chosen(const FaultRule& rule, std::uint64_t n) {
@@ -147,7 +149,7 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain) {
   for (std::uint32_t i = load(syscost_faults.high); i-- > 0;) {
     FaultRule& rule = syscost_faults.rule[i];
     const std::uint64_t generation = load(rule.generation);
-    if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(rule, call)) continue;
+    if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(guard, rule, call)) continue;
     const bool is_shared = rule.thread == nullptr;
     const std::uint64_t n = add_to(rule.matches, generation, 1, is_shared);
     if (n == 0 || !is_chosen(rule, n)) continue;
@@ -174,12 +176,12 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain) {
   return is_answered;
 }
 
-void tell_faults(const Guard& /*guard*/, const Call& call) {
+void tell_faults(const Guard& guard, const Call& call) {
   if (static_cast<std::int64_t>(call.result) <= 0) return;
   for (std::uint32_t i = load(syscost_faults.high); i-- > 0;) {
     FaultRule& rule = syscost_faults.rule[i];
     const std::uint64_t generation = load(rule.generation);
-    if (generation == 0 || rule.has_bytes == 0 || !is_for(rule, call)) continue;
+    if (generation == 0 || rule.has_bytes == 0 || !is_for(guard, rule, call)) continue;
     add_to(rule.moved, generation, call.result, rule.thread == nullptr);
   }
 }

@@ -13,13 +13,13 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/fault_files.h"
 #include "backends/dispatch/stub/marks.h"
 
 namespace syscost::signal_safe {
 
 inline constexpr std::uint32_t kFaultRules = 128;
 inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
-inline constexpr std::uint32_t kMaxFaultPath = 256;
 
 /// generation << 48 | count
 using FaultCount = std::uint64_t;
@@ -61,6 +61,7 @@ struct FaultRule {
   std::uint64_t most_bytes;
   std::uint64_t delay_enter_ns;
   std::uint64_t delay_exit_ns;
+  FileRule file;
   // Counts.
   FaultCount matches;
   FaultCount hits;

@@ -62,6 +62,8 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.lane = &syscost_state.lanes[0];
     thread.saved_depth = 0;
     thread.own_work = 0;
+    // In use, it begins with where.
+    if (thread.path_room != nullptr) *static_cast<std::uint64_t*>(thread.path_room) = 0;
     thread.blocks_sigsys = 0;
     thread.own_stack = kNoStack;
     thread.hides_stack = 0;

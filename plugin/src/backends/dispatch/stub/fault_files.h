@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+//
+// Which file a call is about: for rules that look only at calls of a descriptor, a path or a kind of file.
+//
+// Asks the kernel by calls that the program does not make (readlink, fstat), uncounted and undispatched, and only while
+// a rule needs it.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/marks.h"
+
+namespace syscost::signal_safe {
+
+inline constexpr std::uint32_t kMaxFaultPath = 4096;
+
+/// By number: a bit for each argument that is one. Set by the backend before a rule needs it.
+struct FileArguments {
+  std::uint8_t descriptors[kMarkedNumbers];  ///< Also of directories that a path begins in.
+  std::uint8_t directories[kMarkedNumbers];  ///< These only; the path is the next argument.
+  std::uint8_t paths[kMarkedNumbers];
+};
+
+/// A path, absolute and without a `/` at its end.
+struct RulePath {
+  std::uint32_t bytes;  ///< 0 = all paths.
+  char text[kMaxFaultPath];
+};
+
+struct FileRule {
+  std::int32_t descriptor;  ///< A call is about it if an argument is this descriptor; -1 = any.
+  std::uint32_t kinds;      ///< Bits 1 << (st_mode >> 12) of the files; 0 = all.
+  std::uint32_t is_prefix;  ///< Also everything below the path.
+  std::uint32_t is_any;     ///< It says nothing, and all calls are as it says.
+  RulePath named;           ///< As the program names it.
+  RulePath opened;          ///< As the kernel names it for a descriptor: without links.
+};
+
+/// True if one file of the call is as the rule says.
+bool is_about(const Guard& guard, const FileRule& rule, const Call& call);
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): beside the stub's
+extern "C" {
+extern syscost::signal_safe::FileArguments syscost_file_arguments;
+}
+// NOLINTEND(readability-identifier-naming)
