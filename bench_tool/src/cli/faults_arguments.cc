@@ -82,6 +82,8 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
                    "Working directory of a run: a new folder with links to all that is in this one (links, default), "
                    "with a copy of it (copy), or this one (here)")
       ->check(CLI::IsMember({"links", "copy", "here"}));
+  command->add_flag("--private-tmp", own.has_own_tmp,
+                    "Give each run a /tmp of its own, for tests that write to /tmp by name; TESTS must lie elsewhere");
   command->add_option("--framework", own.framework, "googletest, catch2 or doctest (found by TESTS --help)")
       ->check(CLI::IsMember({"googletest", "catch2", "doctest"}));
   command->add_flag("--no-where", own.has_no_lines, "Do not look for the lines of calls; fail every call, then");

@@ -119,6 +119,7 @@ faults::SweepOptions sweep_options(const cli::Options& options) {
   sweep.folder = own.folder == "copy"   ? faults::WorkingFolder::copy
                  : own.folder == "here" ? faults::WorkingFolder::here
                                         : faults::WorkingFolder::links;
+  sweep.has_own_tmp = own.has_own_tmp;
   sweep.jobs = own.jobs;
   sweep.timeout = std::chrono::seconds(own.timeout_s);
   sweep.has_lines = !own.has_no_lines;
@@ -166,6 +167,13 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
     return fmt::format(
         "{}: {}\n`bench faults` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
         sweep.runner, std::generic_category().message(errno));
+  }
+  std::error_code unknown;
+  const fs::path real = fs::canonical(sweep.command.front(), unknown);
+  for (const fs::path& path : {real, fs::current_path(unknown)}) {
+    if (!sweep.has_own_tmp || !path.string().starts_with("/tmp/")) continue;
+    return fmt::format("--private-tmp hides all that is in /tmp, and {} is there; leave the option out, or move it",
+                       path.string());
   }
   const faults::SweepIdentity identity = faults::identity_of(sweep);
   faults::StateFile file;

@@ -35,6 +35,7 @@ struct ContainedCommand {
   std::vector<std::string> arguments;  ///< The program first, with its path.
   std::vector<std::string> variables;  ///< `NAME=VALUE`, over ours; `NAME`: without it.
   WorkingFolder folder = WorkingFolder::links;
+  bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
   std::chrono::nanoseconds limit{};
 };
 

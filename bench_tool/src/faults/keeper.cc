@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -73,6 +75,40 @@ std::string make_working_folder(const KeeperTask& task, fs::path& made) {
   return error ? fmt::format("{}: {}", made.string(), error.message()) : "";
 }
 
+bool write_text(const char* path, const std::string& text) {
+  const int file = ::open(path, O_WRONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool is_written = ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  ::close(file);
+  return is_written;
+}
+
+/// Puts the run's temporary folder in the place of /tmp, for this process and those that it starts. The folder of all
+/// runs stays at its path, also if that is in /tmp. Returns what went wrong, or "".
+std::string cover_tmp(const KeeperTask& task) {
+  const auto fault = [](const char* what) { return fmt::format("--private-tmp: {}: {}", what, std::strerror(errno)); };
+  const uid_t user = ::getuid();
+  const gid_t group = ::getgid();
+  if (::unshare(CLONE_NEWNS) != 0) {
+    // Without privileges a user namespace is needed, in which each id stays what it is.
+    if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return fault("unshare");
+    if (!write_text("/proc/self/uid_map", fmt::format("{0} {0} 1", user))) return fault("uid_map");
+    if (!write_text("/proc/self/setgroups", "deny")) return fault("setgroups");
+    if (!write_text("/proc/self/gid_map", fmt::format("{0} {0} 1", group))) return fault("gid_map");
+  }
+  if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return fault("mount");
+  const fs::path temporary = task.folder / "tmp";
+  const fs::path root = task.folder.parent_path();
+  const fs::path below = root.lexically_relative("/tmp");
+  if (!below.empty() && *below.begin() != "..") {
+    std::error_code error;
+    fs::create_directories(temporary / below, error);
+    if (::mount(root.c_str(), (temporary / below).c_str(), nullptr, MS_BIND, nullptr) != 0) return fault("mount");
+  }
+  if (::mount(temporary.c_str(), "/tmp", nullptr, MS_BIND | MS_REC, nullptr) != 0) return fault("mount");
+  return {};
+}
+
 [[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, pid_t keeper) {
   // If the keeper is killed, its command goes with it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -100,8 +136,10 @@ std::string make_working_folder(const KeeperTask& task, fs::path& made) {
   std::vector<char*> pointers;
   for (const std::string& argument : task.command->arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
-  if (::chdir(working.c_str()) == 0) ::execv(pointers[0], pointers.data());
-  const std::string fault = fmt::format("bench: {}: {}\n", pointers[0], std::strerror(errno));
+  const std::string uncovered = task.command->has_own_tmp ? cover_tmp(task) : std::string();
+  if (uncovered.empty() && ::chdir(working.c_str()) == 0) ::execv(pointers[0], pointers.data());
+  const std::string fault = uncovered.empty() ? fmt::format("bench: {}: {}\n", pointers[0], std::strerror(errno))
+                                              : "bench: " + uncovered + '\n';
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, fault.data(), fault.size());
   constexpr int kNotFound = 127;
   ::_exit(kNotFound);

@@ -72,7 +72,8 @@ Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options
     for (const Place& place : tests[test].places) {
       if (!choice->matches(place.syscall, "", place.classes)) continue;
       const std::vector<std::string> errors = errors_of(place.syscall, options);
-      if (errors.empty()) plan.size.not_in_list[place.syscall] += place.nths.size();
+      if (errors.empty()) plan.size.not_in_list[place.syscall] += place.calls;
+      plan.size.other_calls += (place.calls - place.nths.size()) * errors.size();
       for (std::size_t i = 0; i < place.nths.size(); ++i) {
         for (const std::string& error : errors) {
           (i == 0 ? first : others).push_back({test, place.syscall, place.nths[i], error, place.site});
@@ -81,7 +82,7 @@ Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options
     }
   }
   if (!options.has_every_call) {
-    plan.size.other_calls = others.size();
+    plan.size.other_calls += others.size();
     others.clear();
   }
   const std::size_t all = first.size() + others.size();

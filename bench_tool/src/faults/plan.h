@@ -17,9 +17,11 @@ namespace syscost::bench::faults {
 /// The calls of one syscall in a test, from one call site, as the test made them without a failure.
 struct Place {
   std::string syscall;
-  std::string classes;              ///< As column `class` has them: `file;desc`.
-  std::string site;                 ///< `src/log.cc:17 Log::batch`; empty = not known.
-  std::vector<std::uint64_t> nths;  ///< Their numbers among the calls of the syscall, from 1 on, ascending.
+  std::string classes;  ///< As column `class` has them: `file;desc`.
+  std::string site;     ///< `src/log.cc:17 Log::batch`; empty = not known.
+  std::vector<std::uint64_t>
+      nths;                 ///< Their numbers among the calls of the syscall, from 1 on, ascending; at least one.
+  std::uint64_t calls = 0;  ///< How many there are; `nths` may have the first of them only.
 };
 
 /// What a test does without a failure.
@@ -27,7 +29,7 @@ struct LearnedTest {
   std::string name;
   std::uint64_t wall_ns = 0;  ///< Of its process, from start to end.
   std::uint64_t descriptors_left = 0;
-  std::map<std::string, std::uint64_t> entries;  ///< By syscall.
+  std::map<std::string, std::uint64_t> entries;  ///< By syscall; without memory, waits and volatile calls.
   bool is_steady = false;                        ///< A second run made the same calls.
   std::vector<Place> places;
   std::string why_left_out;  ///< It is not swept: it fails by itself. Empty = it is.

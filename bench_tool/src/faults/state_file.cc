@@ -30,8 +30,11 @@ std::string line_of(const Json& json) {
 Json json_of(const LearnedTest& test) {
   Json places = Json::array();
   for (const Place& place : test.places) {
-    places.push_back(
-        {{"syscall", place.syscall}, {"classes", place.classes}, {"site", place.site}, {"nths", place.nths}});
+    places.push_back({{"syscall", place.syscall},
+                      {"classes", place.classes},
+                      {"site", place.site},
+                      {"nths", place.nths},
+                      {"calls", place.calls}});
   }
   return {{"test", test.name},
           {"wall_ns", test.wall_ns},
@@ -56,6 +59,7 @@ LearnedTest test_of(const Json& json) {
     one.at("classes").get_to(place.classes);
     one.at("site").get_to(place.site);
     one.at("nths").get_to(place.nths);
+    one.at("calls").get_to(place.calls);
     test.places.push_back(std::move(place));
   }
   return test;

@@ -70,10 +70,10 @@ SweepIdentity identity_of(const SweepOptions& options) {
         fmt::format("{} bytes, changed at {}.{:09}", file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec);
   }
   const PlanOptions& plan = options.plan;
-  identity.options =
-      fmt::format("tests={} calls={} errnos={} every-call={} sample={} seed={} lines={} folder={} timeout={}s",
-                  options.tests.text(), plan.calls, fmt::join(plan.errors, ","), plan.has_every_call, plan.sample,
-                  plan.seed, options.has_lines, static_cast<int>(options.folder), options.timeout.count());
+  identity.options = fmt::format(
+      "tests={} calls={} errnos={} every-call={} sample={} seed={} lines={} folder={} own-tmp={} timeout={}s",
+      options.tests.text(), plan.calls, fmt::join(plan.errors, ","), plan.has_every_call, plan.sample, plan.seed,
+      options.has_lines, static_cast<int>(options.folder), options.has_own_tmp, options.timeout.count());
   return identity;
 }
 
@@ -94,6 +94,7 @@ ContainedCommand Sweep::measured(const std::string& csv, std::vector<std::string
   command.arguments.insert(command.arguments.end(), options_.command.begin(), options_.command.end());
   if (!selecting.empty()) command.arguments.push_back(selecting);
   command.folder = options_.folder;
+  command.has_own_tmp = options_.has_own_tmp;
   command.limit = options_.timeout;
   // What the user measures with has no place in a sweep.
   command.variables = {"SYSCOST_CSV",    "SYSCOST_RUN_ID",  "SYSCOST_INJECT",  "SYSCOST_FORBID",
@@ -216,6 +217,10 @@ std::string Sweep::learn(ContainedRuns& runs) {
     }
     if (task.index % 2 == 0) {
       test.places = places_of(task.csv, artifacts(task.index), test.name);
+      // A test may make a million calls; without --every-call only the first of each place is of use.
+      for (Place& place : test.places) {
+        if (!options_.plan.has_every_call) place.nths.resize(1);
+      }
       remove_folder(artifacts(task.index));
     }
     const auto other = half.find(task.index / 2);

@@ -27,6 +27,7 @@ struct SweepOptions {
   std::vector<std::string> command;    ///< A test program with its path, and its arguments.
   std::optional<Framework> framework;  ///< None: what the program says for --help.
   WorkingFolder folder = WorkingFolder::links;
+  bool has_own_tmp = false;
   std::size_t jobs = 1;
   std::chrono::seconds timeout{10};  ///< Of a run; ten times the test's own time if that is more.
   bool has_lines = true;

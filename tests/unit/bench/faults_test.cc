@@ -34,16 +34,19 @@ LearnedTest learned(const std::string& name, std::vector<Place> places) {
   LearnedTest test;
   test.name = name;
   test.is_steady = true;
-  for (const Place& place : places) test.entries[place.syscall] += place.nths.size();
+  for (Place& place : places) {
+    place.calls = place.nths.size();
+    test.entries[place.syscall] += place.calls;
+  }
   test.places = std::move(places);
   return test;
 }
 
 LearnedTest saving() {
-  return learned("Store.Saves", {{"write", "desc", "store.cc:7 save", {1, 2, 4}},
-                                 {"write", "desc", "store.cc:9 save", {3}},
-                                 {"fsync", "desc", "store.cc:11 save", {1}},
-                                 {"getpid", "", "store.cc:12 save", {1}}});
+  return learned("Store.Saves", {{"write", "desc", "store.cc:7 save", {1, 2, 4}, 0},
+                                 {"write", "desc", "store.cc:9 save", {3}, 0},
+                                 {"fsync", "desc", "store.cc:11 save", {1}, 0},
+                                 {"getpid", "", "store.cc:12 save", {1}, 0}});
 }
 
 std::vector<std::string> rules(const Plan& plan) {
@@ -344,6 +347,18 @@ TEST(ContainedRun, SeesTheFilesOfItsWorkingFolder) {
     EXPECT_EQ(end_of(runs, command).output, "seen\n");
   }
   fs::remove(name);
+}
+
+TEST(ContainedRun, MayHaveATmpOfItsOwn) {
+  ContainedRuns runs;
+  ContainedCommand command = shell("echo x >/tmp/contained_run_test_own && ls /tmp $TMPDIR");
+  command.has_own_tmp = true;
+  const ContainedEnd end = end_of(runs, command);
+  if (end.output.find("--private-tmp: unshare") != std::string::npos) GTEST_SKIP() << end.output;
+  EXPECT_EQ(WEXITSTATUS(end.status), 0) << end.output;
+  EXPECT_NE(end.output.find("contained_run_test_own"), std::string::npos) << end.output;
+  EXPECT_FALSE(fs::exists("/tmp/contained_run_test_own"));
+  EXPECT_TRUE(fs::is_empty(runs.folder()));
 }
 
 /// The lines of a run's output, as process ids.
