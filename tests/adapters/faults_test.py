@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """syscost::Fault and syscost::Forbid in GoogleTest."""
 import os
+import shutil
+import subprocess
 
 from adapter_case import BIN, Case, main
 
@@ -74,6 +76,36 @@ class Faults(Case):
             self.assertEqual((row["calls"], row["errors"], row["errnos"]), ("7", "6", "EACCES:6"))
         done = self.flags("--syscost_inject=socket:EACCES")
         self.assertIn("syscost: inject socket:EACCES: no test made such a call", done.err)
+
+    def test_results_and_counts_are_those_of_strace(self):
+        if shutil.which("strace") is None or subprocess.run(["strace", "-o", "/dev/null", "true"], check=False).returncode != 0:
+            self.skipTest("strace cannot trace here")
+        test = (FAULTS, "--gtest_filter=Oracle.*")
+
+        def calls(done):
+            return [line for line in done.out.splitlines() if line.startswith("call ")]
+        names = [line.split()[1] for line in calls(self.run_program(*test))]
+        self.assertGreaterEqual(len(names), 60)
+        # Calls that start-up makes, too: strace's `when` counts from the start of the program.
+        from_start = {"getdents64", "rt_sigaction", "sigaltstack", "chdir", "lseek", "getrusage", "statfs"}
+        rare = ",".join(name for name in names if name not in from_start)
+        for backend in ("dispatch", "dispatch-trap"):
+            for word in ("error=EXDEV", "error=EINTR", "error=EAGAIN:when=2", "error=ENOSPC:when=2+", "retval=5:when=1..3+2"):
+                with self.subTest(word, backend=backend):
+                    chosen = rare if "when" in word else ",".join(name for name in names if name != "rt_sigaction")
+                    oracle = self.run_program("strace", "-f", "-o", "/dev/null", "-e", f"inject={chosen}:{word}", *test)
+                    if os.path.exists(self.csv):
+                        os.remove(self.csv)
+                    ours = self.run_program(*test, f"--syscost_backend={backend}", f"--syscost_inject={chosen}:{word}",
+                                            f"--syscost_csv={self.csv}")
+                    self.assertEqual(calls(ours), calls(oracle))
+                    rows = {row["syscall"]: row for row in self.rows(kind="test", record="syscall")}
+                    for line in calls(oracle):
+                        _, name, *results = line.split()
+                        failed = sum(result.startswith("-1:") and result != "-1:0" for result in results)
+                        if name == "getppid":  # it prints no result
+                            continue
+                        self.assertEqual((name, rows[name]["calls"], rows[name]["errors"]), (name, "3", str(failed)))
 
     def test_the_environment_asks_too(self):
         done = self.run_program(FAULTS, "--gtest_filter=Flags.One", SYSCOST_INJECT="lseek:EIO:1")

@@ -218,6 +218,57 @@ TEST_F(Flags, Two) {
   make_calls("two");
 }
 
+/// Each syscall of the list three times, with arguments that the kernel refuses or that change nothing: compared with
+/// the same program under strace.
+TEST(Oracle, EachCallThreeTimes) {
+  struct Named {
+    const char* name;
+    long number;
+  };
+#define SYSCOST_NAMED(name) \
+  Named {                   \
+#name, SYS_##name       \
+  }
+  constexpr Named kCalls[] = {
+      SYSCOST_NAMED(getppid),        SYSCOST_NAMED(lseek),         SYSCOST_NAMED(dup),
+      SYSCOST_NAMED(dup2),           SYSCOST_NAMED(dup3),          SYSCOST_NAMED(pipe2),
+      SYSCOST_NAMED(socket),         SYSCOST_NAMED(bind),          SYSCOST_NAMED(listen),
+      SYSCOST_NAMED(accept4),        SYSCOST_NAMED(connect),       SYSCOST_NAMED(shutdown),
+      SYSCOST_NAMED(sendto),         SYSCOST_NAMED(recvfrom),      SYSCOST_NAMED(sendmsg),
+      SYSCOST_NAMED(recvmsg),        SYSCOST_NAMED(getsockname),   SYSCOST_NAMED(setsockopt),
+      SYSCOST_NAMED(chdir),          SYSCOST_NAMED(fchdir),        SYSCOST_NAMED(mkdir),
+      SYSCOST_NAMED(rmdir),          SYSCOST_NAMED(unlink),        SYSCOST_NAMED(unlinkat),
+      SYSCOST_NAMED(rename),         SYSCOST_NAMED(renameat2),     SYSCOST_NAMED(link),
+      SYSCOST_NAMED(symlink),        SYSCOST_NAMED(chmod),         SYSCOST_NAMED(fchmod),
+      SYSCOST_NAMED(chown),          SYSCOST_NAMED(truncate),      SYSCOST_NAMED(ftruncate),
+      SYSCOST_NAMED(fsync),          SYSCOST_NAMED(fdatasync),     SYSCOST_NAMED(syncfs),
+      SYSCOST_NAMED(flock),          SYSCOST_NAMED(fallocate),     SYSCOST_NAMED(getdents64),
+      SYSCOST_NAMED(getpgid),        SYSCOST_NAMED(getsid),        SYSCOST_NAMED(getpriority),
+      SYSCOST_NAMED(epoll_create1),  SYSCOST_NAMED(epoll_ctl),     SYSCOST_NAMED(eventfd2),
+      SYSCOST_NAMED(timerfd_create), SYSCOST_NAMED(inotify_init1), SYSCOST_NAMED(memfd_create),
+      SYSCOST_NAMED(getrusage),      SYSCOST_NAMED(getitimer),     SYSCOST_NAMED(sched_getparam),
+      SYSCOST_NAMED(mincore),        SYSCOST_NAMED(msync),         SYSCOST_NAMED(mlock),
+      SYSCOST_NAMED(statfs),         SYSCOST_NAMED(fstatfs),       SYSCOST_NAMED(utimensat),
+      SYSCOST_NAMED(sendfile),       SYSCOST_NAMED(splice),        SYSCOST_NAMED(copy_file_range),
+      SYSCOST_NAMED(waitid),         SYSCOST_NAMED(personality),   SYSCOST_NAMED(pwritev),
+      SYSCOST_NAMED(preadv),         SYSCOST_NAMED(rt_sigaction),  SYSCOST_NAMED(sigaltstack),
+      SYSCOST_NAMED(signalfd4),      SYSCOST_NAMED(epoll_pwait),   SYSCOST_NAMED(tgkill),
+  };
+#undef SYSCOST_NAMED
+  std::string text;
+  for (const Named& call : kCalls) {
+    text += std::string("call ") + call.name;
+    for (int i = 0; i < 3; ++i) {
+      errno = 0;
+      const long result = call.number == SYS_getppid ? (syscall(call.number) > 0 ? 1 : -1)
+                                                     : syscall(call.number, -1, -1, -1, -1, -1, -1);
+      text += " " + std::to_string(result) + ":" + std::to_string(errno);
+    }
+    text += "\n";
+  }
+  std::cout << text << std::flush;
+}
+
 class Forbidden : public Faults {};
 
 TEST_F(Forbidden, ByAScope) {

@@ -56,6 +56,23 @@ Result<void> check(const FaultRule& rule) {
   return {};
 }
 
+/// True if the rule hits some of the calls by their number.
+bool counts_calls(const FaultRule& rule) {
+  return rule.first != 1 || rule.last != FaultRule::kEver || rule.step != 1;
+}
+
+/// The syscalls that may fail of those that are selected.
+std::vector<std::string> names_of(std::string_view selector) {
+  std::vector<std::string> names;
+  const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
+  if (!wanted.ok()) return names;
+  const FaultNumbers found = fault_numbers(wanted.value());
+  for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
+    if (found.numbers.test(number)) names.push_back(syscall_name({Abi::x86_64, number}));
+  }
+  return names;
+}
+
 /// Makes the path absolute, and finds the kernel's name of it.
 Result<void> find_path(FaultRule& rule) {
   if (rule.path.empty()) return {};
@@ -164,10 +181,10 @@ void Faults::close(OpenFault* fault) {
 void Faults::begin_test() {
   if (!shared_.options.wants_faults() || shared_.is_fork_child() || !of_test_.empty()) return;
   const OwnCalls own(shared_.backend.current());
-  const auto add = [&](std::string_view selector, const FaultRule& rule) {
+  const auto add = [&](std::string_view selector, const FaultRule& rule, std::size_t request) {
     const Result<OpenFault*> opened = open(selector, rule);
     if (opened.ok()) {
-      of_test_.push_back(opened.value());
+      of_test_.push_back({opened.value(), request});
     } else {
       shared_.recorder.note_problem(opened.failure());
     }
@@ -175,28 +192,32 @@ void Faults::begin_test() {
   const std::vector<InjectRequest>& wanted = shared_.options.inject;
   of_tests_.resize(wanted.size());
   // The last one that is opened is asked first: as they are written.
-  for (auto one = wanted.rbegin(); one != wanted.rend(); ++one) add(one->selector, one->rule);
-  injected_ = of_test_.size();
+  for (std::size_t i = wanted.size(); i-- > 0;) {
+    const InjectRequest& one = wanted[i];
+    // As in strace, `when` counts each syscall of a set by itself.
+    const std::vector<std::string> names = counts_calls(one.rule) ? names_of(one.selector) : std::vector<std::string>();
+    for (const std::string& name : names) add(name, one.rule, i);
+    if (names.empty()) add(one.selector, one.rule, i);
+  }
   if (shared_.options.forbid.empty()) return;
   FaultRule forbidden;
   forbidden.is_process_wide = forbidden.is_watch = forbidden.keeps_hits = true;
-  add(shared_.options.forbid, forbidden);
+  add(shared_.options.forbid, forbidden, wanted.size());
 }
 
 void Faults::end_test() {
   if (of_test_.empty() || shared_.is_fork_child()) return;
   const OwnCalls own(shared_.backend.current());
   std::string text;
-  for (std::size_t i = 0; i < of_test_.size(); ++i) {
-    const FaultCounts now = counts(*of_test_[i]);
-    if (i < injected_ && injected_ == of_tests_.size()) {
-      FaultCounts& all = of_tests_[of_tests_.size() - 1 - i];
-      all.matches += now.matches;
-      all.hits += now.hits;
-    } else if (i >= injected_) {
-      text = report(*of_test_[i]);
+  for (const OfTest& one : of_test_) {
+    const FaultCounts now = counts(*one.fault);
+    if (one.request < of_tests_.size()) {
+      of_tests_[one.request].matches += now.matches;
+      of_tests_[one.request].hits += now.hits;
+    } else {
+      text = report(*one.fault);
     }
-    close(of_test_[i]);
+    close(one.fault);
   }
   of_test_.clear();
   if (text.empty() || adapter::fail_test_if_any(text)) return;

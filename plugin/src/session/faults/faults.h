@@ -70,9 +70,12 @@ class Faults {
   SpinLock lock_;
   std::pmr::list<OpenFault> open_{&quiet_memory()};
 
-  std::vector<OpenFault*> of_test_;    // those of --syscost_inject, then that of --syscost_forbid
+  struct OfTest {
+    OpenFault* fault;
+    std::size_t request;  ///< Of --syscost_inject; beyond these = --syscost_forbid.
+  };
+  std::vector<OfTest> of_test_;
   std::vector<FaultCounts> of_tests_;  // of each --syscost_inject, in the tests that have ended
-  std::size_t injected_ = 0;           // the first so many of of_test_
 };
 
 }  // namespace syscost::session
