@@ -137,6 +137,9 @@ std::vector<Hit> seek_then_read(const TracedWindow& window) {
     const bool is_use = call.name() == "read" || call.name() == "write";
     if (!is_use || before == nullptr || before->name() != "lseek" || before->failed()) continue;
     if (call.file == nullptr || call.file != before->file || !call.file->is_plain()) continue;
+    // To ask where the end is, or to go there, is nothing that pwrite does.
+    const std::string_view whence = window.argument(*before, "whence");
+    if (whence == "SEEK_END" || whence == "SEEK_CUR") continue;
     Pairs& pairs = files[call.file];
     pairs.seeks.push_back(before);
     pairs.then = call.name();

@@ -67,7 +67,8 @@ constexpr std::array kRules = {
     Rule{.name = "seek-then-read",
          .title = "lseek before each read or write",
          .needs = Needs::trace,
-         .definition = "32 times or more, the call of a thread after an lseek is a read or a write of the same file.",
+         .definition = "32 times or more, the call of a thread after an lseek to a place (SEEK_SET) is a read or a "
+                       "write of the same file.",
          .remedy = "Use pread or pwrite, which take the offset.",
          .in_trace = seek_then_read},
     Rule{.name = "connection-per-message",

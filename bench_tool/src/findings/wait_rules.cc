@@ -61,7 +61,8 @@ struct AskingThread {
 
 /// True if the call asks whether there is something to do, without a wait, and there is nothing.
 bool asks_in_vain(const TracedCall& call) {
-  if (is_one_of(kPolls, call.name())) return call.result == 0 && call.took_ns() <= kShortestWaitNs;
+  if (call.took_ns() > kShortestWaitNs) return false;  // a receive may have a time limit (SO_RCVTIMEO)
+  if (is_one_of(kPolls, call.name())) return call.result == 0;
   return is_one_of(kTries, call.name()) && call.call->error() == "EAGAIN";
 }
 

@@ -146,6 +146,12 @@ TEST(SeekThenRead, LeavesOtherOrdersAlone) {
   trace.open("index", 3).open("other", 4);
   for (int i = 0; i < 40; ++i) trace.on("read", 3, 100).on("lseek", 3, i * 100).on("read", 4, 100);
   EXPECT_EQ(evidence_of("seek-then-read", trace), Texts{});
+  MadeTrace ends;
+  ends.open("log", 3, "O_WRONLY");
+  for (int i = 0; i < 40; ++i) {
+    ends.call("lseek", {{"fd", "3"}, {"offset", "0"}, {"whence", "SEEK_END"}}, i * 100).on("write", 3, 100);
+  }
+  EXPECT_EQ(evidence_of("seek-then-read", ends), Texts{});
 }
 
 void connect_and_send(MadeTrace& trace, int sends) {
