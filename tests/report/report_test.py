@@ -153,6 +153,15 @@ class Page(unittest.TestCase):
         self.assertIn(">bytes = 200<", page)
         self.assertFalse("No plot" in page)
 
+    def test_says_what_could_not_be_read(self):
+        done = bench("report", "nul_row.csv", "-o", "-", cwd=DATA)  # line 3 has a NUL byte
+        self.assertEqual(done.returncode, 2)
+        page = done.stdout.decode()
+        self.assertEqual(Reader(page).faults, [])
+        self.assertIn("<h2>Could not be read</h2>", page)
+        self.assertIn("<li>nul_row.csv:3: holds NUL bytes: damaged, or not text</li>", page)
+        self.assertNotIn("Could not be read", self.page_of("main.csv"))
+
     def test_packs_a_card_for_each_row(self):
         page = self.page_of("main.csv")
         places = re.findall(r'data-card="p(\d+)\.(\d+)"', page)

@@ -5,10 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <ostream>
 #include <set>
 #include <system_error>
@@ -107,16 +104,6 @@ std::optional<std::string> beside_text(const std::string& text, const ArtifactKi
 }
 
 }  // namespace
-
-std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  std::error_code error;
-  if (file && !fs::is_directory(path, error)) return bytes;
-  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
-  return std::nullopt;
-}
 
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
                                          std::ostream& err) {

@@ -6,7 +6,6 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/options.h"
 #include "csv/problems.h"
@@ -23,9 +22,6 @@ struct ArtifactKind {
 
 /// The folder beside a CSV in which the plugin leaves them.
 inline constexpr const char* kArtifacts = "syscost_artifacts";
-
-/// All of a file; empty, and a problem, if it cannot be read.
-std::optional<std::vector<char>> bytes_of(const std::string& path, csv::Problems& problems);
 
 /// The path of the file that `options.trace` names. Empty after it printed why there is none.
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,

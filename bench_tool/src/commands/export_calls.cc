@@ -10,6 +10,7 @@
 
 #include "commands/artifact.h"
 #include "otlp/call_spans.h"
+#include "trace/artifact_bytes.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::commands {
@@ -26,7 +27,7 @@ void ExportedCalls::add(const otlp::ProcessRun& process, const otlp::PlacedWindo
   if (!is_wanted_ || window.owner) return;
   const model::Sample& sample = data_.samples[window.sample];
   for (const FoundTrace& found : traces_.candidates(sample)) {
-    std::optional<std::vector<char>> bytes = bytes_of(found.path, problems_);
+    std::optional<std::vector<char>> bytes = trace::artifact_bytes(found.path, problems_);
     if (!bytes) continue;
     const TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
     if (!otlp::is_trace_of(file, span, process.pid)) continue;

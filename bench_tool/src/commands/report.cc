@@ -33,6 +33,7 @@
 #include "report/findings_list.h"
 #include "report/histogram.h"
 #include "report/history.h"
+#include "report/html.h"
 #include "report/laws.h"
 #include "report/lines.h"
 #include "report/packed_cards.h"
@@ -202,6 +203,19 @@ std::string stamps([[maybe_unused]] const cli::Options& options, [[maybe_unused]
   return html;
 }
 
+/// What is missing on the page. A reader of the page does not see what bench printed when it made it.
+std::string missing(const csv::Problems& problems) {
+  constexpr std::size_t kMost = 50;
+  const std::vector<std::string> texts = problems.texts();
+  if (texts.empty()) return {};
+  std::string html = "<p>This is not in the report:</p>\n<ul>\n";
+  for (std::size_t i = 0; i < std::min(texts.size(), kMost); ++i) {
+    html += fmt::format("<li>{}</li>\n", report::text(texts[i]));
+  }
+  if (texts.size() > kMost) html += fmt::format("<li>and {} more</li>\n", texts.size() - kMost);
+  return html + "</ul>\n";
+}
+
 /// Writes the page where --output says; returns what is wrong, or "".
 std::string write(const std::string& path, const std::string& html, std::ostream& out) {
   if (path == "-") {
@@ -238,6 +252,7 @@ int report_page(const cli::Options& options, std::ostream& out, std::ostream& er
   }
   sections.add_to(page);
   if (!options.page.stamps.empty()) page.sections.push_back({"stamps", "GPU stamps", stamps(options, problems)});
+  page.sections.insert(page.sections.begin(), {"missing", "Could not be read", missing(problems)});
   const std::string html = report::html_of(page);
   problems.print(err);
   if (const std::string fault = write(options.page.output, html, out); !fault.empty()) {

@@ -18,6 +18,7 @@
 #include "model/suggestion.h"
 #include "model/syscall_choice.h"
 #include "render/markdown.h"
+#include "trace/artifact_bytes.h"
 #include "trace/find_traces.h"
 
 namespace syscost::bench::commands {
@@ -126,7 +127,7 @@ int trace(const cli::Options& options, const render::Paint& paint, std::ostream&
   }
   const std::optional<std::string> path = find_artifact(options, kTrace, problems, err);
   if (!path) return fail();
-  std::optional<std::vector<char>> bytes = bytes_of(*path, problems);
+  std::optional<std::vector<char>> bytes = trace::artifact_bytes(*path, problems);
   if (!bytes) return fail();
   const TraceFile file = trace::read_trace(*path, *std::move(bytes), problems);
   if (file.calls.empty() && file.slices.empty()) return fail();

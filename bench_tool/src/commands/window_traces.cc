@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "commands/artifact.h"
+#include "trace/artifact_bytes.h"
 
 namespace syscost::bench::commands {
 
@@ -48,6 +49,8 @@ std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample, co
   std::error_code error;
   if (is_new && fs::is_directory(folder, error)) {
     at->second = trace::find_traces(folder, file_name, {run}, problems_);
+  } else if (is_new && !folder_.empty() && traces_.size() == 1) {
+    problems_.add(folder, 0, "no such folder: no trace was read");
   }
   return trace::in_folder_of(at->second, folder_name(data_, sample));
 }
@@ -56,7 +59,7 @@ std::optional<TraceFile> WindowTraces::of(const model::Group& group) {
   for (const std::uint32_t index : group.samples) {
     const model::Sample& sample = data_.samples[index];
     for (const FoundTrace& found : candidates(sample)) {
-      std::optional<std::vector<char>> bytes = bytes_of(found.path, problems_);
+      std::optional<std::vector<char>> bytes = trace::artifact_bytes(found.path, problems_);
       if (!bytes) continue;
       TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
       if (is_trace_of(file, sample)) return file;

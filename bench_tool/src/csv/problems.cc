@@ -48,16 +48,21 @@ void Problems::append_unnoted(const Problems& other) {
   append(rest);
 }
 
-void Problems::print(std::ostream& err) const {
+std::vector<std::string> Problems::texts() const {
+  std::vector<std::string> texts;
   for (const Problem& problem : named_) {
-    err << printable(problem.file) << ':';
-    if (problem.line != 0) err << problem.line << ':';
-    err << ' ' << printable(problem.message) << '\n';
+    const std::string line = problem.line != 0 ? std::to_string(problem.line) + ':' : "";
+    texts.push_back(printable(problem.file) + ':' + line + ' ' + printable(problem.message));
   }
   for (const auto& [file, count] : count_by_file_) {
-    if (count > kNamedPerFile)
-      err << printable(file) << ": " << count - kNamedPerFile << " more bad lines, not named\n";
+    if (count <= kNamedPerFile) continue;
+    texts.push_back(printable(file) + ": " + std::to_string(count - kNamedPerFile) + " more bad lines, not named");
   }
+  return texts;
+}
+
+void Problems::print(std::ostream& err) const {
+  for (const std::string& text : texts()) err << text << '\n';
 }
 
 }  // namespace syscost::bench::csv

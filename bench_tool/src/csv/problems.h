@@ -32,7 +32,9 @@ class Problems {
 
   bool empty() const { return total_ == 0; }
   std::size_t count() const { return total_; }
-  /// Prints each as `file:line: message`, in the order they were noted, and how many more there are.
+  /// Each as `file:line: message`, safe to print, in the order they were noted, and how many more there are.
+  std::vector<std::string> texts() const;
+  /// Prints a line for each of them.
   void print(std::ostream& err) const;
 
  private:

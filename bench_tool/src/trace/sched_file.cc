@@ -2,14 +2,13 @@
 #include "trace/sched_file.h"
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cstddef>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "trace/artifact_bytes.h"
 
 namespace syscost::bench::trace {
 namespace {
@@ -107,8 +106,7 @@ class SchedLines {
 
 }  // namespace
 
-std::optional<SchedFile> parse_sched_file(const std::string& path, const std::string& content,
-                                          csv::Problems& problems) {
+std::optional<SchedFile> parse_sched_file(const std::string& path, std::string_view content, csv::Problems& problems) {
   SchedFile file;
   file.path = path;
   SchedLines lines(file);
@@ -127,14 +125,9 @@ std::optional<SchedFile> parse_sched_file(const std::string& path, const std::st
 }
 
 std::optional<SchedFile> read_sched_file(const std::string& path, csv::Problems& problems) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  const std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file) {
-    problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO));
-    return std::nullopt;
-  }
-  return parse_sched_file(path, content, problems);
+  const std::optional<std::vector<char>> bytes = artifact_bytes(path, problems);
+  if (!bytes) return std::nullopt;
+  return parse_sched_file(path, {bytes->data(), bytes->size()}, problems);
 }
 
 }  // namespace syscost::bench::trace

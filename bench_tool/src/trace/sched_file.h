@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "csv/problems.h"
@@ -56,6 +57,6 @@ struct SchedFile {
 /// Empty, with a problem, if the file cannot be read or is none.
 std::optional<SchedFile> read_sched_file(const std::string& path, csv::Problems& problems);
 /// The same of a file's content.
-std::optional<SchedFile> parse_sched_file(const std::string& path, const std::string& content, csv::Problems& problems);
+std::optional<SchedFile> parse_sched_file(const std::string& path, std::string_view content, csv::Problems& problems);
 
 }  // namespace syscost::bench::trace

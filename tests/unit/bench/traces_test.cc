@@ -2,6 +2,7 @@
 //
 // Which of the traces on disk a test's name means.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -11,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "csv/problems.h"
+#include "trace/artifact_bytes.h"
 #include "trace/find_traces.h"
 
 namespace syscost::bench::trace {
@@ -76,6 +79,30 @@ TEST_F(Traces, FollowsNoLink) {
   add("r", "Log.Write");
   fs::create_directory_symlink(root_, root_ / "r" / "again");
   EXPECT_EQ(all().size(), 1U);
+}
+
+TEST_F(Traces, APipeADeviceOrAHoleIsNotRead) {
+  const fs::path pipe = root_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const fs::path link = root_ / "link";
+  fs::create_symlink("/dev/zero", link);
+  const fs::path hole = root_ / "hole";
+  std::ofstream(hole) << 't';
+  fs::resize_file(hole, kMostArtifactBytes + 1);
+  for (const fs::path& path : {pipe, link, hole, root_, root_ / "none"}) {
+    csv::Problems problems;
+    EXPECT_FALSE(artifact_bytes(path.string(), problems).has_value()) << path;
+    EXPECT_EQ(problems.count(), 1U) << path;
+  }
+}
+
+TEST_F(Traces, AFileIsReadAsAWhole) {
+  const std::string text("\0a\n\r", 4);
+  const fs::path path = root_ / "file";
+  std::ofstream(path, std::ios::binary) << text;
+  csv::Problems problems;
+  EXPECT_EQ(artifact_bytes(path.string(), problems), std::vector<char>(text.begin(), text.end()));
+  EXPECT_TRUE(problems.empty());
 }
 
 }  // namespace
