@@ -186,10 +186,11 @@ std::vector<Hit> connection_per_message(const TracedWindow& window) {
     }
   }
   std::vector<Hit> hits;
+  // A note: a trace has no addresses, and each connection may be to another peer.
   for (const auto& [place, line] : lines) {
     if (line.connects.size() < kManyConnections) continue;
     hits.push_back({"connect", site_of(line.connects),
-                    fmt::format("{} connections carry one message each", line.connects.size()), line.ns});
+                    fmt::format("{} connections carry one message each", line.connects.size()), line.ns, true});
   }
   return hits;
 }

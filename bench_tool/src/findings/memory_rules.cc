@@ -85,7 +85,8 @@ std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
     if (call.name() == "mmap" && maps_memory(window, call)) {
       mapped[call.result] = &call;
       const std::int64_t length = window.number(call, "len").value_or(0);
-      if (length > 0 && length <= std::exchange(thread.given_back, 0)) {
+      const std::int64_t given_back = std::exchange(thread.given_back, 0);
+      if (length > 0 && length <= given_back && length <= kMostForHeap) {
         thread.maps.push_back(&call);
         thread.ns += call.took_ns();
         thread.bytes += static_cast<double>(length);

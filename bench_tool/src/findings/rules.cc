@@ -27,7 +27,7 @@ constexpr std::array kRules = {
         .definition =
             "256 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), and 8 or more for each file "
             "that is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
-        .in_a_trace = "128 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+        .in_a_trace = "512 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
                       "one thread writes at places beside each other, and makes no other call on the file.",
         .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
         .in_counts = tiny_writes,
@@ -38,7 +38,7 @@ constexpr std::array kRules = {
          .definition =
              "256 reads or more that succeed (read, readv, pread64, preadv, preadv2), and 8 or more for each file that "
              "is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
-         .in_a_trace = "128 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+         .in_a_trace = "512 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
                        "one thread reads at places beside each other, and makes no other call on the file.",
          .remedy = "Read 4096 bytes or more at once into a buffer, and take the parts from there.",
          .in_counts = tiny_reads,
@@ -67,14 +67,17 @@ constexpr std::array kRules = {
     Rule{.name = "seek-then-read",
          .title = "lseek before each read or write",
          .needs = Needs::trace,
-         .definition = "32 times or more, the call of a thread after an lseek to a place (SEEK_SET) is a read or a "
+         .definition = "64 times or more, the call of a thread after an lseek to a place (SEEK_SET) is a read or a "
                        "write of the same file.",
          .remedy = "Use pread or pwrite, which take the offset.",
          .in_trace = seek_then_read},
     Rule{.name = "connection-per-message",
          .title = "a connection for each message",
          .needs = Needs::trace,
-         .definition = "16 stream sockets or more are connected by one thread at one line, send once, and are closed.",
+         .definition = "No finding, a note at most.",
+         .note =
+             "16 stream sockets or more are connected by one thread at one line, send once, and are closed. A trace "
+             "has no addresses, and each may be another peer's.",
          .remedy = "Keep the connection open, and send the next message on it.",
          .in_trace = connection_per_message},
     Rule{.name = "missing-paths",
@@ -105,21 +108,22 @@ constexpr std::array kRules = {
          .note = "The same, but not in a row: a test may close and open again all that it uses.",
          .remedy = "Keep the file open, or keep its content.",
          .in_trace = reopened_file},
-    Rule{
-        .name = "busy-polling",
-        .title = "asking again and again without waiting",
-        .needs = Needs::results,
-        .definition = "No finding without a trace.",
-        .in_a_trace =
-            "256 sched_yield or more, 64 or more of them one after the other. Or 64 calls or more of one syscall that "
-            "find nothing and do not wait (poll, epoll_wait, select; reads, writes and accepts that fail with EAGAIN), "
-            "in rows of 8 or more that last 1 ms or more together, if each row ends with a call that finds something.",
-        .note = "Such rows that end in another way: a loop of events may have work to do in between. Without a trace: "
-                "256 sched_yield or more; or 64 calls or more of a syscall that reads, writes or accepts fail with "
-                "EAGAIN, and these are three quarters of its calls or more.",
-        .remedy = "Wait in poll, epoll_wait or for a condition variable.",
-        .in_counts = busy_polling,
-        .in_trace = busy_polling_in_order},
+    Rule{.name = "busy-polling",
+         .title = "asking again and again without waiting",
+         .needs = Needs::results,
+         .definition = "No finding without a trace.",
+         .in_a_trace =
+             "64 calls or more of one syscall that find nothing and do not wait (poll, epoll_wait, select; reads, "
+             "writes and accepts that fail with EAGAIN), "
+             "in rows of 8 or more that last 1 ms or more together, if each row ends with a call that finds something.",
+         .note =
+             "Such rows that end in another way: a loop of events may have work to do in between. 256 sched_yield or "
+             "more, in a trace 64 or more of them one after the other: a barrier of a test may spin. Without a trace: "
+             "64 calls or more of a syscall that reads, writes or accepts fail with "
+             "EAGAIN, and these are three quarters of its calls or more.",
+         .remedy = "Wait in poll, epoll_wait or for a condition variable.",
+         .in_counts = busy_polling,
+         .in_trace = busy_polling_in_order},
     Rule{
         .name = "sleep-in-test",
         .title = "sleeping for a fixed time",
@@ -167,7 +171,7 @@ constexpr std::array kRules = {
          .needs = Needs::bytes,
          .definition = "No finding without a trace.",
          .in_a_trace = "32 times or more a thread unmaps anonymous memory as a whole, and its next such mapping is not "
-                       "larger; or the heap (brk) grows and shrinks again 16 times or more.",
+                       "larger, and 32 MiB at most; or the heap (brk) grows and shrinks again 16 times or more.",
          .note = "Without a trace: 32 mmap or more with a munmap each, not counting one for each file that is opened "
                  "and each thread that starts, and half of the bytes or more are given back; or 32 brk or more that "
                  "give back half of the bytes or more.",
@@ -216,7 +220,7 @@ constexpr std::array kRules = {
         .needs = Needs::counts,
         .definition = "No finding without a trace.",
         .in_a_trace = "In rows, a call that only asks (getpid and its relatives, stat, access, readlink, getcwd, "
-                      "uname, getsockopt) is made 256 times or more after the first time, with the same arguments and "
+                      "uname, getsockopt) is made 1000 times or more after the first time, with the same arguments and "
                       "result, while its file does not change.",
         .note = "1000 calls or more of a syscall that does not wait; only the one with the most calls.",
         .remedy = "Keep the answer, or let one call do more. Look for the line that makes the calls (--syscost_where).",

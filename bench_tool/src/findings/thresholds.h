@@ -22,7 +22,7 @@ inline constexpr double kTinyBytes = 64;
 // In a trace: so many in a row, each of at most so many bytes; and so many of one file in all rows.
 inline constexpr std::size_t kTransfersInARow = 8;
 inline constexpr std::int64_t kSmallBytes = 256;
-inline constexpr double kManyInARow = 128;
+inline constexpr double kManyInARow = 512;
 inline constexpr std::int64_t kNear = 4096;      ///< Bytes between transfers that have places of their own.
 inline constexpr double kTransfersEachOpen = 8;  ///< By counts: so many for each file that is opened.
 // Bytes of a file are read so often each, and so many of them needlessly.
@@ -31,7 +31,7 @@ inline constexpr double kReadAgain = 65536;
 inline constexpr double kManySyncs = 20;
 inline constexpr double kWritesEachSync = 4;
 inline constexpr std::size_t kNeedlessSyncs = 8;  ///< Syncs of a file that nothing was written to.
-inline constexpr std::size_t kManySeeks = 32;
+inline constexpr std::size_t kManySeeks = 64;
 inline constexpr std::size_t kManyConnections = 16;
 
 // Paths.
@@ -62,6 +62,8 @@ inline constexpr std::size_t kManyLockWaits = 64;
 // Memory and processes.
 inline constexpr double kManyMappings = 32;
 inline constexpr double kReleasedShare = 0.5;
+/// glibc's malloc keeps no larger block than this on its heap, whatever M_MMAP_THRESHOLD says.
+inline constexpr std::int64_t kMostForHeap = 32 << 20;
 inline constexpr double kManyForks = 8;  ///< A note; a finding from:
 inline constexpr double kForkPerItem = 32;
 
@@ -73,6 +75,6 @@ inline constexpr double kManyAllocations = 16;
 inline constexpr double kFewCalls = 20;
 inline constexpr double kFailingShare = 0.5;
 inline constexpr double kManyCalls = 1000;
-inline constexpr std::size_t kSameQuestions = 256;  ///< Calls that ask the same thing and get the same answer.
+inline constexpr std::size_t kSameQuestions = 1000;  ///< Calls that ask the same thing and get the same answer.
 
 }  // namespace syscost::bench::findings

@@ -24,12 +24,13 @@ using Calls = std::vector<const TracedCall*>;
 constexpr std::array<std::string_view, 10> kTries = {"read",    "readv",  "recvfrom", "recvmsg", "recvmmsg",
                                                      "accept4", "accept", "write",    "sendto",  "sendmsg"};
 
-void add_yields(const CallSum& yields, std::string_view per, std::string site, bool is_note, std::vector<Hit>& hits) {
+/// A note: a barrier of a test spins so that threads start together, and a scheduler of tasks backs off so.
+void add_yields(const CallSum& yields, std::string_view per, std::string site, std::vector<Hit>& hits) {
   if (yields.calls < kManyYields) return;
   hits.push_back(
       {"sched_yield", std::move(site),
        fmt::format("{} sched_yield{}: a thread spins until another one has done something", count(yields.calls), per),
-       yields.kernel_ns.value_or(0), is_note});
+       yields.kernel_ns.value_or(0), true});
 }
 
 /// Calls of one thread that ask for the same thing, and find nothing, without a wait in between.
@@ -72,7 +73,7 @@ std::vector<Hit> busy_polling(const WindowCalls& window) {
   static constexpr std::array<std::string_view, 1> kYield = {"sched_yield"};
   std::vector<Hit> hits;
   if (const CallSum yields = window.sum(kYield); yields.calls >= kManyYields) {
-    add_yields(yields, window.per(), window.site_of(kYield), true, hits);
+    add_yields(yields, window.per(), window.site_of(kYield), hits);
   }
   for (const std::string_view& name : kTries) {
     const Syscalls one(&name, 1);
@@ -127,7 +128,7 @@ std::vector<Hit> busy_polling_in_order(const TracedWindow& window) {
   CallSum all_yields;
   all_yields.calls = static_cast<double>(yields.size());
   all_yields.kernel_ns = cost_of(yields);
-  add_yields(all_yields, "", site_of(yields), false, hits);
+  add_yields(all_yields, "", site_of(yields), hits);
   for (const bool is_note : {false, true}) {
     for (const auto& [name, asking] : is_note ? open : proved) {
       if (static_cast<double>(asking.calls.size()) < kManyRefused || asking.ns < kSpinsNs) continue;
