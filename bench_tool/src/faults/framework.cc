@@ -32,8 +32,13 @@ std::string selecting(Framework framework, const std::string& name) {
   switch (framework) {
     case Framework::googletest:
       return "--gtest_filter=" + name;
-    case Framework::doctest:
-      return "--test-case=" + escaped(name, ",\\");
+    case Framework::doctest: {
+      // A row names the suite, too, and doctest's filter does not; a name without a suite may have a full stop as well.
+      const std::size_t stop = name.find('.');
+      std::string filter = "--test-case=" + escaped(name, ",\\");
+      if (stop != std::string::npos) filter += ',' + escaped(name.substr(stop + 1), ",\\");
+      return filter;
+    }
     case Framework::catch2:
       break;
   }

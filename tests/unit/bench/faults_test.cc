@@ -225,6 +225,7 @@ TEST(FaultFramework, IsFoundInTheHelpAndSelectsOneTest) {
   EXPECT_FALSE(framework_in("usage: ls"));
   EXPECT_EQ(selecting(Framework::googletest, "Log.Saves/0"), "--gtest_filter=Log.Saves/0");
   EXPECT_EQ(selecting(Framework::doctest, "saves, then loads"), "--test-case=saves\\, then loads");
+  EXPECT_EQ(selecting(Framework::doctest, "store.saves"), "--test-case=store.saves,saves");
   EXPECT_EQ(selecting(Framework::catch2, "saves [all]"), "\"saves \\[all]\"");
 }
 
