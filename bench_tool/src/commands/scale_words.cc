@@ -32,6 +32,7 @@ std::string step_text(const Family& family, const LawRow& row) {
   const std::vector<scale::Rational>& values = row.counts.values;
   if (family.has_two || values.size() < kFewest) return {};
   const auto other = std::find_if(values.begin(), values.end(), [&](const auto& one) { return one != values.front(); });
+  if (other == values.end()) return {};
   if (std::any_of(other, values.end(), [&](const auto& one) { return one != *other; })) return {};
   return fmt::format("n/a: one step, {} to {} at {}", count_text(values.front()), count_text(*other),
                      scale::size_text(family, row.counts.sizes[static_cast<std::size_t>(other - values.begin())]));
@@ -49,7 +50,7 @@ std::string too_few_text(const Family& family, const LawRow& row) {
 
 std::string no_law_text(const Family& family, const LawRow& row) {
   const auto size = [&](std::size_t point) { return scale::size_text(family, row.counts.sizes[point]); };
-  if (row.solved.has_candidate) {
+  if (row.solved.has_candidate && !row.solved.breaks.empty()) {
     std::string text = "no law: " + scale::text_of(row.solved.law, family.names, family.are_powers) + ", but";
     for (std::size_t i = 0; i < std::min(row.solved.breaks.size(), kFewCounts); ++i) {
       const scale::Break& one = row.solved.breaks[i];

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <utility>
 
+#include "scale/solve_law.h"
 #include "stats/repetition_aggregator.h"
 
 namespace syscost::bench::scale {
@@ -155,7 +156,7 @@ LawRow Table::row_of(const Key& key, bool is_per_run, const Family& family) cons
     const std::uint64_t less = leaves_out ? *amount.per_run : 0;
     const std::int64_t iterations = is_per_run ? 1 : std::max<std::int64_t>(one.iterations, 1);
     const auto value = rational(Wide{*number} - less, iterations);
-    if (!value || value->num < 0) {
+    if (!value || value->num < 0 || value->num > kLargestCount) {
       row.reason = "too large at " + size_text(family, family.sizes[one.point]);
       return row;
     }

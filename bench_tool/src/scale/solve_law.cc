@@ -31,8 +31,6 @@ constexpr std::array kCurves = {Curve::linear,           Curve::ceil_log, Curve:
                                 Curve::linear_floor_log, Curve::square,   Curve::cube};
 constexpr std::array kTwoTerms = {Terms::square_and_linear, Terms::n_and_m, Terms::product_and_m, Terms::product_and_n};
 constexpr std::size_t kMostAlso = 3;
-/// Larger counts have no law, so that sums of two fit.
-constexpr std::int64_t kLargestCount = (std::int64_t{1} << 62) - 1;
 /// Of more sizes, no candidate for a law is looked for by leaving each out.
 constexpr std::size_t kMostLeftOut = 64;
 

@@ -15,6 +15,9 @@
 
 namespace syscost::bench::scale {
 
+/// Larger counts have no law, so that sums of two fit.
+inline constexpr std::int64_t kLargestCount = (std::int64_t{1} << 62) - 1;
+
 /// A count that belongs to so many iterations: what a repetition of a benchmark counted.
 struct PassTotal {
   std::size_t point = 0;  ///< Index into Counts::sizes.

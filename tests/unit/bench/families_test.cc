@@ -112,6 +112,12 @@ TEST(Families, ASyscallThatASizeDoesNotMakeIsZeroThere) {
   EXPECT_EQ(law_of(families.at(0)), "n - 64");
 }
 
+TEST(Families, CountsThatAreTooLargeAreNoLawAndNoStep) {
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto families = families_in(writes("S/C.W/64", most) + writes("S/C.W/128", most) + writes("S/C.W/256", most));
+  EXPECT_EQ(law_of(families.at(0)), "too large at n = 64");
+}
+
 TEST(Families, CountsThatVaryHaveNoLaw) {
   std::string rows;
   for (const int n : {64, 128, 256, 512}) {
