@@ -39,7 +39,7 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 25> kExceptions = {{
+constexpr std::array<Exception, 26> kExceptions = {{
     {"plugin/src/os/environment.cc", "environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // Without the library, in the user's program: null under AT_SECURE.
@@ -68,6 +68,7 @@ constexpr std::array<Exception, 25> kExceptions = {{
     {"plugin/src/bench_run/variables_below.cc", "getenv"},
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/run_live.cc", "getenv"},
+    {"bench_tool/src/commands/faults.cc", "getenv"},
     {"bench_tool/src/otlp/endpoints.cc", "getenv"},
     {"bench_tool/src/commands/child.cc", "environ"},
     {"bench_tool/src/commands/child.cc", "posix_spawnp"},

@@ -16,7 +16,7 @@ namespace {
 
 using Number = std::optional<std::uint64_t>;
 
-void put(std::string& text, char mark, std::string_view field) {
+void put_field(std::string& text, char mark, std::string_view field) {
   text.append(1, mark).append(std::to_string(field.size())).append(1, ':').append(field);
 }
 
@@ -111,27 +111,27 @@ bool take(TracedWindow& traced, char mark, std::string field) {
 
 std::string to_text(const TracedWindow& traced) {
   std::string text;
-  for (const std::string& line : traced.lines) put(text, 'l', line);
-  for (const std::string& difference : traced.differences) put(text, 'd', difference);
+  for (const std::string& line : traced.lines) put_field(text, 'l', line);
+  for (const std::string& difference : traced.differences) put_field(text, 'd', difference);
   for (const Failure& problem : traced.problems) {
-    put(text, 'p', problem.reason);
-    put(text, 'f', problem.how_to_fix);
+    put_field(text, 'p', problem.reason);
+    put_field(text, 'f', problem.how_to_fix);
   }
   for (const csv::ToolWindow& rows : traced.rows) {
-    put(text, 'o', rows.origin);
-    put(text, 'n', std::to_string(rows.lost));
+    put_field(text, 'o', rows.origin);
+    put_field(text, 'n', std::to_string(rows.lost));
     for (const csv::ToolSyscall& row : rows.syscalls) {
-      put(text, 's', numbers_of(row));
-      put(text, 'e', row.errnos);
-      put(text, 'h', row.histogram);
+      put_field(text, 's', numbers_of(row));
+      put_field(text, 'e', row.errnos);
+      put_field(text, 'h', row.histogram);
     }
   }
   for (const profilers::TimeFigure& figure : traced.times) {
-    put(text, 'k', figure.name);
-    put(text, 'm', figure.note);
-    if (figure.is_sum) put(text, 'u', {});
+    put_field(text, 'k', figure.name);
+    put_field(text, 'm', figure.note);
+    if (figure.is_sum) put_field(text, 'u', {});
     for (const profilers::TimeRow& row : figure.rows) {
-      put(text, 'v', std::to_string(row.iterations) + " " + std::to_string(row.total_ns));
+      put_field(text, 'v', std::to_string(row.iterations) + " " + std::to_string(row.total_ns));
     }
   }
   return text + '.';  // without it the text was cut
