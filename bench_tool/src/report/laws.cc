@@ -65,8 +65,8 @@ Range range_of(const std::vector<LawPlot::Line>& lines, double std::pair<double,
 class LineNames {
  public:
   std::string at(double x, double y, std::string_view name) {
-    constexpr double kHeight = 11;
-    const auto is_near = [&](double other) { return std::abs(other - y) < kHeight; };
+    constexpr double kNameHeight = 11;
+    const auto is_near = [&](double other) { return std::abs(other - y) < kNameHeight; };
     if (name.empty() || std::any_of(taken_.begin(), taken_.end(), is_near)) return {};
     taken_.push_back(y);
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 6, y + 4,
