@@ -227,12 +227,20 @@ void* open_library() {
 }
 
 /// Calls `visit(name, slot, stand_in)` for each stub of the program.
+/// True if the program has these stubs. A compiler may take the value of the weak object here for the one that counts,
+/// as GCC 12 does where it initialises a const bool: so it is read through a pointer that the compiler does not know.
+bool is_linked(const syscost::late::Stubs& stubs) {
+  const syscost::late::Stubs* at = &stubs;
+  __asm__("" : "+r"(at));
+  return at->names != nullptr;
+}
+
 template <class Visit>
 void for_each_stub(Visit visit) {
   const syscost::late::Stubs of_adapters = {kNames, syscost_late_slots, syscost_late_stand_ins};
   const syscost::late::Stubs* const all[] = {&of_adapters, &syscost_late_early, &syscost_late_faults};
   for (const syscost::late::Stubs* const stubs : all) {
-    if (stubs->names == nullptr) continue;
+    if (!is_linked(*stubs)) continue;
     std::atomic<void*>* slot = stubs->slots;
     void* const* stand_in = stubs->stand_ins;
     for (const char* name = stubs->names; *name != '\0'; name += std::strlen(name) + 1) {
@@ -256,7 +264,7 @@ void load() {
     // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): without dlsym() no library was loaded
     slot.store(can_load ? dlsym(library, name) : stand_in, std::memory_order_relaxed);
   });
-  if (can_load && syscost_late_faults.names != nullptr) syscost::adapter::expect_faults();
+  if (can_load && is_linked(syscost_late_faults)) syscost::adapter::expect_faults();
   g_is_loaded.store(can_load);
   g_is_filled.store(true);
   for (int i = 0; i < g_at_load_count; ++i) g_at_load[i]();
@@ -276,7 +284,7 @@ __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char
     if (begins_with(*environment, kLibraryPath)) g_library_path = *environment + std::strlen(kLibraryPath);
   }
   g_is_asked = is_asked;
-  const bool is_used = syscost_late_early.names != nullptr || syscost_late_faults.names != nullptr;
+  const bool is_used = is_linked(syscost_late_early) || is_linked(syscost_late_faults);
   if (is_asked || is_used || is_library_there()) syscost_late_load();
 }
 

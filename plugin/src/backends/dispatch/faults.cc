@@ -83,8 +83,8 @@ void put_path(signal_safe::RulePath& into, const std::string& path) {
 /// What prevents it; empty if nothing does.
 Result<void> check_file(const FaultRule& wanted) {
   if (!wanted.has_file()) return {};
-  if (std::max(wanted.path.size(), wanted.real_path.size()) >= signal_safe::kMaxFaultPath) {
-    return Failure{"the path of a fault is longer than the kernel's longest", "name a folder above it"};
+  if (std::max(wanted.path.size(), wanted.real_path.size()) >= signal_safe::kMaxRulePath) {
+    return Failure{"the path of a fault is longer than 511 bytes", "name a folder above it"};
   }
   if (syscost_state.has_filter) {
     return Failure{"the program has installed a seccomp filter, and a fault of a file makes calls of its own",

@@ -15,10 +15,13 @@
 #define GTEST_FLAG_SET(name, value) (void)(::testing::FLAGS_gtest_##name = (value))
 #endif
 #define ADD_FAILURE() ::testing::Message()
+#define ADD_FAILURE_AT(file, line) ::testing::Message()
+#define GTEST_HAS_EXCEPTIONS 1
 
 namespace testing {
 
 extern bool FLAGS_gtest_throw_on_failure;
+extern bool FLAGS_gtest_catch_exceptions;
 extern bool FLAGS_gtest_break_on_failure;
 extern std::string FLAGS_gtest_output;
 extern std::string FLAGS_gtest_color;
@@ -35,8 +38,24 @@ struct Message {
 
 class TestPartResult {
  public:
+  enum Type {
+    kSuccess,
+    kNonFatalFailure,
+    kFatalFailure,
+#if GOOGLETEST_MINOR >= 10
+    kSkip
+#endif
+  };
+  TestPartResult(Type type, const char* file, int line, const char* message);
   bool passed() const;
 };
+
+#if GOOGLETEST_MINOR >= 10
+class AssertionException {
+ public:
+  explicit AssertionException(const TestPartResult& result);
+};
+#endif
 
 class TestResult {
  public:
@@ -124,6 +143,7 @@ class TestEventListeners {
 class UnitTest {
  public:
   static UnitTest* GetInstance();
+  const TestInfo* current_test_info() const;
   TestEventListeners& listeners();
   int test_to_run_count() const;
   int total_test_count() const;

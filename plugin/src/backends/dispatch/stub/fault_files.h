@@ -13,7 +13,8 @@
 
 namespace syscost::signal_safe {
 
-inline constexpr std::uint32_t kMaxFaultPath = 4096;
+inline constexpr std::uint32_t kMaxFaultPath = 4096;  ///< The kernel's longest.
+inline constexpr std::uint32_t kMaxRulePath = 512;  ///< A rule's. Each rule holds two, in memory that is always there.
 
 /// By number: a bit for each argument that is one. Set by the backend before a rule needs it.
 struct FileArguments {
@@ -25,7 +26,7 @@ struct FileArguments {
 /// A path, absolute and without a `/` at its end.
 struct RulePath {
   std::uint32_t bytes;  ///< 0 = all paths.
-  char text[kMaxFaultPath];
+  char text[kMaxRulePath];
 };
 
 struct FileRule {
