@@ -3,8 +3,8 @@
 // Contained runs: each runs a command in a process tree and a folder of its own, and removes both at its end.
 //
 // A test that lost a call may do anything: hang, start processes that leave their session, fill a folder. So each run
-// has a keeper, a process between bench and the command. All processes that the command starts, and whose parents end,
-// become children of the keeper (PR_SET_CHILD_SUBREAPER), whatever session they are in. The keeper kills the last of
+// has a keeper, a process between bench and the command. If a process below the command loses its parent, it becomes a
+// child of the keeper (PR_SET_CHILD_SUBREAPER), in any session. The keeper kills the last of
 // them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in any way, also by SIGKILL,
 // they see that, kill and remove. One more process, the janitor, then removes what lies around the folders of the runs.
 //

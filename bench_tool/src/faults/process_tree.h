@@ -10,8 +10,8 @@
 
 namespace syscost::bench::faults {
 
-/// Processes whose chain of parents leads to `top`; without `top`, without what is below a process of `spared`, and
-/// without processes that have ended.
+/// The children of `top`, their children, and so on. Left out: `top` itself, all that is below a process of `spared`,
+/// and processes that have ended.
 std::set<pid_t> processes_below(pid_t top, const std::set<pid_t>& spared = {});
 
 struct KilledTree {

@@ -24,8 +24,8 @@ struct RuleFindings {
   std::vector<AlikeFindings> parts = {};
 };
 
-/// The most expensive rule first. Points into `found`, whose most expensive one is the first, and which must outlive
-/// it.
+/// The most expensive rule first. `found` begins with its most expensive finding. The result points into `found`, which
+/// must live longer.
 std::vector<RuleFindings> by_rule(const std::vector<Finding>& found);
 
 }  // namespace syscost::bench::findings

@@ -128,7 +128,7 @@ std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
     Calls calls;
   };
   std::map<std::string, Line> lines;
-  std::set<std::string_view> again;  // names whose lookups are in `lines`
+  std::set<std::string_view> again;  // names that `lines` has the lookups of
   for (auto& [path, sought] : paths) {
     sought.end_sought();
     if (sought.most.size() < kManyMissing) continue;

@@ -61,7 +61,7 @@ Range range_of(const std::vector<LawPlot::Line>& lines, double std::pair<double,
   return range;
 }
 
-/// Of lines whose names would lie on each other, only the first one is named.
+/// Names of lines in a plot. If two names would overlap, only the first line gets its name.
 class LineNames {
  public:
   std::string at(double x, double y, std::string_view name) {
