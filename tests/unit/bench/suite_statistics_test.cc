@@ -140,7 +140,8 @@ TEST(Outliers, AreOutliersInEachRepetition) {
 TEST(Outliers, AreRareAmongNormalTests) {
   const auto found_in = [](std::size_t suites, std::size_t tests) {
     std::size_t found = 0;
-    for (std::uint64_t seed = 0; seed < suites; ++seed) found += outliers_of(suite_of_tests(tests, 1, seed)).found.size();
+    for (std::uint64_t seed = 0; seed < suites; ++seed)
+      found += outliers_of(suite_of_tests(tests, 1, seed)).found.size();
     return found;
   };
   // A normal value is above 3.5 in 2.3 of 10000 cases. The MAD of few tests is uncertain, so that there are more.
