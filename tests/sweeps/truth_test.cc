@@ -36,6 +36,29 @@ TEST(Truth, Ignores) {
   close(file);
 }
 
+// As a test program with a list of errors of its own: the test passes, and the program fails.
+TEST(Truth, NoticesAtTheEnd) {
+  static bool has_failed = false;
+  std::atexit([] {
+    if (has_failed) _exit(29);
+  });
+  const int file = created();
+  has_failed = file < 0 || write(file, "text", 4) != 4 || close(file) != 0;
+}
+
+// A close() of a pipe's end cannot fail. If it did, and left the end open, the last read would wait for ever.
+TEST(Truth, UsesAPipe) {
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  ASSERT_EQ(write(ends[1], "text", 4), 4);
+  close(ends[1]);
+  std::string text;
+  char letter = 0;
+  while (read(ends[0], &letter, 1) == 1) text += letter;
+  EXPECT_EQ(text, "text");
+  close(ends[0]);
+}
+
 // A failed write is tried again.
 TEST(Truth, Survives) {
   const int file = created();

@@ -20,10 +20,10 @@ Outcomes, the worst first:
   crashed      a signal ended the program: SIGSEGV, or SIGABRT of an exception that no one caught
   hung         it ran until its time limit, and was killed
   leaked       the test passed, and left more descriptors open than without the failure
-  exited       the program ended before the test did, or failed after it had passed
+  exited       the program ended before the test did
   ignored?     the test passed and made the same syscalls as ever, though what it wrote may be lost
   survived     the test passed: the code took another way, or needs no success of this call
-  reported     the test failed: it saw the error
+  reported     the test failed, or the program after it: it saw the error
   not reached  the call did not come in this run; this is no success
 By default the first call of each call site fails. --every-call fails all, --sample N some of them.
 

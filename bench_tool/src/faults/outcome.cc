@@ -92,7 +92,11 @@ Result classify(const Observed& observed, const Failure& failure, const LearnedT
   if (!observed.is_hit) return is(Outcome::not_reached);
   if (observed.verdict == "failed") return is(Outcome::reported, observed.left_open);
   if (observed.verdict == "skipped") return is(Outcome::skipped);
-  if (end.code != 0) return is(Outcome::exited, fmt::format("exit code {} after the test had passed", end.code));
+  if (end.code != 0 && run.output.find("LeakSanitizer: detected memory leaks") != std::string::npos) {
+    return is(Outcome::leaked, "memory, as LeakSanitizer says");
+  }
+  // main() or a destructor at the end of the program saw the error: the run is red.
+  if (end.code != 0) return is(Outcome::reported, fmt::format("exit code {} after the test had passed", end.code));
   if (observed.descriptors_left > test.descriptors_left + left_by_failure(failure)) {
     return is(Outcome::leaked, observed.left_open);
   }

@@ -20,14 +20,14 @@ namespace syscost::bench::faults {
 
 /// The worst first: tables have this order.
 enum class Outcome {
-  crashed,      ///< A signal ended the process.
-  hung,         ///< It ran until the time limit.
-  leaked,       ///< The test passed, and left more descriptors open than without the failure.
-  exited,       ///< The process ended before its test did, or failed after the test had passed.
-  ignored,      ///< The test passed and made the same calls as ever, though data may be lost.
-  survived,     ///< The test passed.
-  reported,     ///< The test failed.
-  skipped,      ///< The test was skipped.
+  crashed,   ///< A signal ended the process.
+  hung,      ///< It ran until the time limit.
+  leaked,    ///< The test passed, and left more descriptors open than without the failure, or memory (LeakSanitizer).
+  exited,    ///< The process ended before its test did.
+  ignored,   ///< The test passed and made the same calls as ever, though data may be lost.
+  survived,  ///< The test passed.
+  reported,  ///< The test failed, or the program did after the test had passed.
+  skipped,   ///< The test was skipped.
   not_reached,  ///< No call was failed.
   not_run,      ///< It could not be measured.
 };

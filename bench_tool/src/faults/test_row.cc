@@ -11,6 +11,7 @@
 
 #include "csv/input.h"
 #include "csv/problems.h"
+#include "faults/written_files.h"
 #include "model/lists.h"
 #include "model/loader.h"
 #include "model/site.h"
@@ -63,38 +64,6 @@ std::string site_text(std::string_view detail) {
   const model::Site site = model::parse_site(detail);
   return site.is_unknown() ? std::string() : model::text_of(site);
 }
-
-/// The text of an argument; empty if the call has none of this name.
-std::string argument(const trace::TraceFile& file, const trace::Call& call, std::string_view name) {
-  for (std::size_t i = call.first_note; i < call.first_note + call.note_count; ++i) {
-    const trace::Note& note = file.notes[i];
-    if (note.name == name) return note.text.empty() ? std::to_string(note.number) : std::string(note.text);
-  }
-  return {};
-}
-
-/// Calls that do not fail in a sweep: those that print, and those that close what was open for reading only, because
-/// such a close() has nothing that could fail.
-class HarmlessCalls {
- public:
-  explicit HarmlessCalls(const trace::TraceFile& file) : file_(file) {}
-
-  /// Takes the calls in their order.
-  bool is_harmless(const trace::Call& call) {
-    if (call.name == "open" || call.name == "openat") {
-      const bool is_reading = argument(file_, call, "flags").find("O_RDONLY") != std::string::npos;
-      if (is_reading) reading_.insert(std::string(call.result));
-      if (!is_reading) reading_.erase(std::string(call.result));
-    }
-    const std::string descriptor = argument(file_, call, "fd");
-    if (call.name == "close") return reading_.erase(descriptor) > 0;
-    return (call.name == "write" || call.name == "writev") && (descriptor == "1" || descriptor == "2");
-  }
-
- private:
-  const trace::TraceFile& file_;
-  std::set<std::string> reading_;  ///< Descriptors, as texts.
-};
 
 /// The trace of `test` itself; a suite's set-up and tear-down have others.
 std::optional<trace::TraceFile> trace_of(const std::string& test, const fs::path& traces) {
@@ -159,10 +128,10 @@ std::vector<Place> places_of(const fs::path& csv, const fs::path& traces, const 
   std::map<std::string_view, std::uint64_t> traced;
   std::set<const trace::Call*> left_out;
   if (trace) {
-    HarmlessCalls harmless(*trace);
+    WrittenFiles written(*trace);
     for (const trace::Call& call : trace->calls) {
       ++traced[call.name];
-      if (harmless.is_harmless(call)) left_out.insert(&call);
+      if (written.is_harmless(call)) left_out.insert(&call);
     }
   }
   std::map<std::string, std::pair<std::string, std::uint64_t>> counted;  // classes, entries

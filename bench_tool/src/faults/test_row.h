@@ -20,8 +20,8 @@ std::vector<std::string> tests_in(const std::filesystem::path& csv);
 void read_row(const std::filesystem::path& csv, const std::string& test, const Failure* failure, Observed& observed);
 
 /// The calls of `test`, by syscall and call site. With a trace below `traces`, each call has its site and its number;
-/// else there is one place for each syscall. If there is a trace, writes to standard output and error are left out, and
-/// so is close() of what was opened for reading only.
+/// else there is one place for each syscall. If there is a trace, calls that can lose nothing are left out
+/// (written_files.h).
 std::vector<Place> places_of(const std::filesystem::path& csv, const std::filesystem::path& traces,
                              const std::string& test);
 

@@ -185,7 +185,17 @@ TEST(FaultOutcome, SignalsAndTimeLimitsComeFirst) {
   EXPECT_EQ(outcome(observed), Outcome::not_run);
 }
 
-TEST(FaultOutcome, ExitedIsAnEndBeforeTheTestsOrAfterItsSuccess) {
+TEST(FaultOutcome, ReportedIsAProgramThatFailsAfterItsTest) {
+  Observed after = passed();
+  after.end.status = 29 << 8;
+  EXPECT_EQ(outcome(after), Outcome::reported);
+  EXPECT_EQ(classify(after, kFsync, saving()).detail, "exit code 29 after the test had passed");
+  after.end.status = 23 << 8;
+  after.end.output = "==7==ERROR: LeakSanitizer: detected memory leaks\n";
+  EXPECT_EQ(outcome(after), Outcome::leaked);
+}
+
+TEST(FaultOutcome, ExitedIsAnEndBeforeTheTests) {
   Observed inside;
   inside.end.status = 3 << 8;
   EXPECT_EQ(classify(inside, kFsync, saving()).detail, "exit code 3 inside the test");
@@ -196,9 +206,6 @@ TEST(FaultOutcome, ExitedIsAnEndBeforeTheTestsOrAfterItsSuccess) {
   refused.end.output = "a line\nbench: no such option\n";
   EXPECT_EQ(classify(refused, kFsync, saving()).outcome, Outcome::not_run);
   EXPECT_EQ(classify(refused, kFsync, saving()).detail, "bench: no such option");
-  Observed after = passed();
-  after.end.status = 23 << 8;
-  EXPECT_EQ(outcome(after), Outcome::exited);
 }
 
 TEST(FaultOutcome, LeaksAreThoseThatTheFailureDoesNotMakeItself) {
