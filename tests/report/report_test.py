@@ -74,7 +74,8 @@ def unpacked(page):
 # Arguments, and what the page has to show for them.
 PAGES = [
     (["main.csv"], ["<h2>Syscalls</h2>", "Log.Reads"]),
-    (["findings.csv"], ["<h2>Findings</h2>", "tiny-writes", "Collect the data in a buffer"]),
+    (["findings.csv"], ["<h2>Findings</h2>", "tiny-writes", "Collect the data in a buffer", "1 note: costs that may be on purpose",
+                        "<h4>failing-calls"]),
     (["loops.csv"], ["<h2>Loops, per call</h2>"]),
     (["benchmark_new.csv"], ["<h2>Benchmarks, per iteration</h2>"]),
     (["history"], ["<h2>History</h2>", "<h3>Steps</h3>", "over "]),
@@ -153,6 +154,22 @@ class Page(unittest.TestCase):
         self.assertIn(">bytes = 200<", page)
         self.assertFalse("No plot" in page)
 
+    def test_holds_notes_apart_from_findings(self):
+        page = self.page_of("findings.csv")
+        place = page.index('<details class="unproven"><summary>1 note: ')
+        self.assertLess(page.index("<h3>tiny-writes"), place)
+        self.assertLess(place, page.index("<h4>failing-calls"))
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run.csv")
+            with open(os.path.join(DATA, "findings.csv"), encoding="utf-8") as file, open(run, "w", encoding="utf-8") as copy:
+                text = file.read().replace(",Odd.One,", ",<img src=x onerror=hit>,").replace("EACCES:18", "E</details><b>:18")
+                copy.write(text.replace(",19200,,,,1200,", ",1920000,,,,1200,"))  # large writes: a note alone
+            page = self.page_of(run)
+        self.assertNotIn("<img", page)
+        self.assertNotIn("E</details>", page)
+        self.assertIn("<p>No findings.</p>", page)
+        self.assertEqual(Reader(page).faults, [])
+
     def test_says_what_could_not_be_read(self):
         done = bench("report", "nul_row.csv", "-o", "-", cwd=DATA)  # line 3 has a NUL byte
         self.assertEqual(done.returncode, 2)
@@ -181,7 +198,7 @@ class Page(unittest.TestCase):
         page = self.page_of("markup.csv")
         reader = Reader(page)
         self.assertEqual(reader.faults, [])
-        allowed = {"html", "head", "meta", "title", "style", "script", "body", "header", "h1", "h2", "h3", "p", "nav", "a", "main",
+        allowed = {"html", "head", "meta", "title", "style", "script", "body", "header", "h1", "h2", "h3", "h4", "p", "nav", "a", "main",
                    "section", "dl", "div", "dt", "dd", "small", "table", "thead", "tbody", "tr", "th", "td", "b", "span", "svg",
                    "path", "rect", "text", "details", "ul", "br", "figure", "figcaption", "title", "summary", "ul", "li", "g", "line", "circle", "polyline", "code"}
         self.assertEqual({tag for tag, _ in reader.tags} - allowed, set())

@@ -299,7 +299,10 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
                    "Folder with traces of the run (syscost_artifacts beside the CSV)")
       ->type_name("FOLDER")
       ->check(not_empty());
-  findings->add_option("--top", raw.top, "At most N findings of text and Markdown; 0: all (all)")->type_name("N");
+  findings
+      ->add_option("--top", raw.top,
+                   "At most N lines with findings of text and Markdown, and N with notes; 0: all (20)")
+      ->type_name("N");
   findings->add_option("--format", raw.format, "text (default), md, csv, json, sarif or github")
       ->check(CLI::IsMember(kFormats) | CLI::IsMember(std::vector<std::string>{"sarif", "github"}));
   add_locations_option(*findings, options);

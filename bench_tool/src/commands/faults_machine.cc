@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // A sweep for machines: all failures in JSON and CSV, those to look at as GitHub's workflow commands.
-#include <charconv>
-#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "commands/faults.h"
 #include "csv/printable.h"
+#include "model/test_locations.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
 
@@ -16,16 +15,6 @@ namespace {
 
 using faults::Done;
 using render::Json;
-
-/// The file and line of `src/log.cc:17 Log::batch`; none of `liblog.so+0x1234`.
-std::optional<model::Location> location_of(std::string_view site) {
-  const std::string_view place = site.substr(0, site.find(' '));
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  model::Location location{std::string(place.substr(0, colon)), 0};
-  std::from_chars(place.data() + colon + 1, place.data() + place.size(), location.line);
-  return location.line == 0 ? std::nullopt : std::optional(location);
-}
 
 // SARIF and the annotations of GitHub name these.
 constexpr render::CiRule kRules[] = {
@@ -106,7 +95,7 @@ render::CiReport sweep_ci(const faults::SweepState& state, const model::TestLoca
     render::CiCase line{test, "", test, locations.find(test), {}, {}, {}};
     std::string text =
         outcome_text(alike) + ": " + alike.syscall + " fails with " + alike.error + ". Again: " + again(state, first);
-    line.failures.push_back({kRules[rule].id, csv::printable(text), location_of(alike.site)});
+    line.failures.push_back({kRules[rule].id, csv::printable(text), model::location_of_site(alike.site)});
     report.cases.push_back(std::move(line));
   }
   return report;

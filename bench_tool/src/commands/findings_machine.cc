@@ -2,7 +2,6 @@
 //
 // findings for machines: JSON, CSV, SARIF and GitHub's workflow commands.
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,7 @@
 
 #include "commands/findings.h"
 #include "findings/rule.h"
+#include "model/test_locations.h"
 #include "render/csv_writer.h"
 #include "render/json.h"
 
@@ -18,16 +18,6 @@ namespace {
 
 using findings::Finding;
 using render::Json;
-
-/// The file and line of `src/log.cc:17 Log::batch`; none of `liblog.so+0x1234`.
-std::optional<model::Location> location_of_site(std::string_view site) {
-  const std::string_view place = site.substr(0, site.find(' '));
-  const std::size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  model::Location location{std::string(place.substr(0, colon)), 0};
-  std::from_chars(place.data() + colon + 1, place.data() + place.size(), location.line);
-  return location.line == 0 ? std::nullopt : std::optional(location);
-}
 
 const std::vector<render::CiRule>& ci_rules() {
   static const std::vector<render::CiRule> all = [] {
@@ -98,7 +88,7 @@ render::CiReport findings_ci(const FoundRun& run, const model::TestLocations& lo
   report.level = "warning";
   for (const Finding& one : all_of(run)) {
     render::CiCase line{one.window, "", one.window, locations.find(one.window), {}, {}, {}};
-    line.failures.push_back({one.rule, one.evidence + ". " + one.remedy, location_of_site(one.site)});
+    line.failures.push_back({one.rule, one.evidence + ". " + one.remedy, model::location_of_site(one.site)});
     line.is_note = one.is_note;
     report.cases.push_back(std::move(line));
   }

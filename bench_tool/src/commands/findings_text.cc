@@ -100,44 +100,45 @@ std::vector<std::string> not_checked_lines(const Findings& found) {
 
 namespace {
 
-/// How many entries a command may print, and how many there are.
-struct EntryRoom {
-  std::size_t most = 0;  ///< 0: any number.
-  std::size_t shown = 0;
-  std::size_t all = 0;
+/// So many lines of the program are printed without --top, and as many of notes.
+constexpr std::size_t kNamedFindings = 20;
 
-  bool is_full() const { return most != 0 && shown >= most; }
+/// The blocks to print, and how many parts of them are left out.
+struct Chosen {
+  std::vector<RuleFindings> blocks;
+  std::size_t left_out = 0;
 };
 
-std::string blocks_text(const std::vector<Finding>& list, EntryRoom& room, std::size_t width,
-                        const render::Paint& paint) {
+Chosen chosen_of(const std::vector<Finding>& list, const cli::Options& options) {
+  Chosen chosen{findings::by_rule(list)};
+  chosen.left_out = findings::keep_dearest(chosen.blocks, options.top.value_or(kNamedFindings));
+  return chosen;
+}
+
+std::string blocks_text(const std::vector<Finding>& list, const cli::Options& options, const render::Paint& paint) {
+  const std::size_t width = options.screen.width;
+  const Chosen chosen = chosen_of(list, options);
   std::string out;
-  for (const RuleFindings& block : findings::by_rule(list)) {
-    room.all += block.parts.size();
-    if (room.is_full()) continue;
+  for (const RuleFindings& block : chosen.blocks) {
     out += '\n' + paint.bold(fmt::format("{}: {}", block.rule->name, block.rule->title)) + '\n';
-    for (const AlikeFindings& one : block.parts) {
-      if (room.is_full()) break;
-      ++room.shown;
-      out += render::wrapped("  " + line_of(one) + '\n', width, 4);
-    }
+    for (const AlikeFindings& one : block.parts) out += render::wrapped("  " + line_of(one) + '\n', width, 4);
     out += render::wrapped(fmt::format("  -> {}\n", block.rule->remedy), width, 5);
   }
+  if (chosen.left_out > 0) out += fmt::format("\nand {} more (--top 0)\n", chosen.left_out);
   return out;
 }
 
-std::string blocks_markdown(const std::vector<Finding>& list, EntryRoom& room) {
+std::string blocks_markdown(const std::vector<Finding>& list, const cli::Options& options) {
+  const Chosen chosen = chosen_of(list, options);
   std::string out;
-  for (const RuleFindings& block : findings::by_rule(list)) {
-    if (room.is_full()) break;
+  for (const RuleFindings& block : chosen.blocks) {
     out += fmt::format("\n### {}: {}\n\n{}\n\n", block.rule->name, block.rule->title, block.rule->remedy);
     for (const AlikeFindings& one : block.parts) {
-      if (room.is_full()) break;
-      ++room.shown;
       out += "- " + render::code_span(one.worst->window) +
              render::escaped_markdown(line_of(one).substr(one.worst->window.size())) + '\n';
     }
   }
+  if (chosen.left_out > 0) out += fmt::format("\nand {} more\n", chosen.left_out);
   return out;
 }
 
@@ -149,12 +150,10 @@ std::string findings_text(const FoundRun& run, const cli::Options& options, cons
   const std::size_t width = options.screen.width;
   std::string out = render::wrapped(run.source + '\n', width, 2);
   out += findings_title(run.found) + '\n';
-  EntryRoom room{options.top.value_or(0)};
-  out += blocks_text(run.found.found, room, width, paint);
-  if (const std::string notes = blocks_text(run.found.notes, room, width, paint); !notes.empty()) {
+  out += blocks_text(run.found.found, options, paint);
+  if (const std::string notes = blocks_text(run.found.notes, options, paint); !notes.empty()) {
     out += '\n' + paint.bold(std::string(kNotes)) + '\n' + notes;
   }
-  if (room.shown < room.all) out += fmt::format("\nand {} more\n", room.all - room.shown);
   const std::vector<std::string> lines = not_checked_lines(run.found);
   if (!lines.empty()) out += '\n';
   for (const std::string& line : lines) out += render::wrapped(line + '\n', width, 2);
@@ -164,9 +163,8 @@ std::string findings_text(const FoundRun& run, const cli::Options& options, cons
 std::string findings_markdown(const FoundRun& run, const cli::Options& options) {
   std::string out = render::escaped_lines(run.source + '\n') + '\n';
   out += "**" + findings_title(run.found) + "**\n";
-  EntryRoom room{options.top.value_or(0)};
-  out += blocks_markdown(run.found.found, room);
-  if (const std::string notes = blocks_markdown(run.found.notes, room); !notes.empty()) {
+  out += blocks_markdown(run.found.found, options);
+  if (const std::string notes = blocks_markdown(run.found.notes, options); !notes.empty()) {
     out += fmt::format("\n**{}**\n{}", kNotes, notes);
   }
   const std::vector<std::string> lines = not_checked_lines(run.found);

@@ -3,6 +3,7 @@
 // Findings in groups, as people read them: by rule, and those of one line together.
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@ namespace syscost::bench::findings {
 struct AlikeFindings {
   const Finding* worst = nullptr;
   std::set<std::string_view> windows;  ///< The names of their windows, that of the worst included.
+  double cost_ns = 0;                  ///< Of all of them.
 };
 
 struct RuleFindings {
@@ -27,5 +29,8 @@ struct RuleFindings {
 /// The most expensive rule first. `found` begins with its most expensive finding. The result points into `found`, which
 /// must live longer.
 std::vector<RuleFindings> by_rule(const std::vector<Finding>& found);
+
+/// Keeps the `most` parts that cost most, of all rules; 0: all. Returns how many are gone.
+std::size_t keep_dearest(std::vector<RuleFindings>& rules, std::size_t most);
 
 }  // namespace syscost::bench::findings

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -12,12 +13,31 @@
 #include "render/units.h"
 
 namespace syscost::bench::findings {
+namespace {
+
+double failed_with(const stats::SyscallSummary& syscall, std::string_view error) {
+  for (const auto& [name, spread] : syscall.errnos) {
+    if (name == error) return spread.median;
+  }
+  return 0;
+}
+
+}  // namespace
 
 std::vector<Hit> failing_calls(const WindowCalls& window) {
   std::vector<Hit> hits;
   const double passes = window.summary().passes();
+  // A child may close all descriptors there can be.
+  const bool is_test = window.summary().kind != "process";
   for (const stats::SyscallSummary& syscall : window.summary().syscalls) {
     const double calls = syscall.count() ? syscall.count()->median : 0;
+    if (const double bad = is_test ? failed_with(syscall, "EBADF") : 0; bad * passes >= kFewCalls) {
+      hits.push_back({std::string(syscall_of(syscall.name)), window.site_of(std::array{syscall_of(syscall.name)}),
+                      fmt::format("{} of {} {}{} fail, because the descriptor is not open (EBADF)", render::count(bad),
+                                  render::count(calls), syscall.name, window.per()),
+                      syscall.kernel_ns ? syscall.kernel_ns->median * bad / calls : 0, false, true});
+      continue;
+    }
     double failed = syscall.errors ? syscall.errors->median : 0;
     std::string names;
     const bool looks_up = is_one_of(kLookups, syscall_of(syscall.name));

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <deque>
-#include <limits>
 #include <optional>
 
 #include "findings/syscall_families.h"
@@ -57,24 +56,6 @@ std::string_view lack_of(const Rule& rule, const TestWindows& test, const Traced
   return {};
 }
 
-/// `Suite.Test` of `All/Suite.Test/3` and `Suite/0.Test`: a test with parameters or types is one test.
-std::string test_of(std::string_view window) {
-  const std::size_t dot = window.find('.');
-  std::string_view suite = window.substr(0, dot);
-  const std::string_view name = dot == std::string_view::npos ? std::string_view() : window.substr(dot);
-  while (true) {
-    const std::size_t slash = suite.rfind('/');
-    if (slash == std::string_view::npos) break;
-    const std::string_view last = suite.substr(slash + 1);
-    if (last.find_first_not_of("0123456789") != std::string_view::npos) {
-      suite = last;
-      break;
-    }
-    suite = suite.substr(0, slash);
-  }
-  return std::string(suite) + std::string(name.substr(0, name.find('/')));
-}
-
 }  // namespace
 
 Finder::Finder(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options)
@@ -111,21 +92,27 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
     add_lack(rule, lack);
     return;
   }
+  const stats::WindowSummary& window = test.own->summary();
+  double passes = window.passes();  // counts are those of one
   std::vector<Hit> hits;
   if (trace != nullptr && rule.in_trace != nullptr) {
     hits = rule.in_trace(*trace);
-    if (rule.is_general && hits.empty() && rule.in_counts != nullptr) hits = rule.in_counts(*test.own);
+    if (rule.is_general && hits.empty() && rule.in_counts != nullptr) {
+      hits = rule.in_counts(*test.own);
+    } else {
+      passes = 1;
+    }
     if (trace->lost() > 0) add_lack(rule, "the trace had no room for all calls (--syscost_trace=events=N)");
   } else if (rule.in_counts != nullptr) {
     hits = rule.in_counts(*test.own);
   } else if (rule.in_test != nullptr) {
     hits = rule.in_test(test);
   }
-  const std::string& name = test.own->summary().name;
+  const double wall_ns = window.wall_ns ? window.wall_ns->median * window.passes() : 0;
   for (Hit& hit : hits) {
     if (rule.is_general && is_named(hit.syscall)) continue;
     Finding finding{rule.name,
-                    name,
+                    window.name,
                     std::move(hit.syscall),
                     std::move(hit.site),
                     std::move(hit.evidence),
@@ -134,9 +121,9 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
                     hit.is_note};
     if (!hit.is_note) {
       findings_.found.push_back(std::move(finding));
+      costs_.push_back({hit.cost_ns * passes, wall_ns, findings_.windows, hit.counts_at_any_cost});
     } else {
       findings_.notes.push_back(std::move(finding));
-      repeated_.push_back(hit.repeated);
     }
   }
 }
@@ -149,35 +136,30 @@ bool Finder::is_named(std::string_view syscall) const {
   return is_among(findings_.found, first_of_window_) || is_among(findings_.notes, first_note_of_window_);
 }
 
-void Finder::promote() {
-  struct Line {
-    std::set<std::string> tests;
-    Repeated lengths{std::numeric_limits<double>::max(), 0};
+void Finder::demote() {
+  struct Place {
+    double ns = 0;
+    double wall_ns = 0;
+    std::optional<std::size_t> last;  ///< The window that was added last.
+
+    bool is_cheap() const { return ns < kLeastCostNs || ns < kLeastShare * wall_ns; }
   };
-  std::map<std::pair<std::string_view, std::string_view>, Line> lines;  // by rule and site
-  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
-    const Finding& note = findings_.notes[i];
-    if (!repeated_[i] || note.site.empty()) continue;
-    Line& line = lines[{note.rule, note.site}];
-    line.tests.insert(test_of(note.window));
-    line.lengths.shortest_ns = std::min(line.lengths.shortest_ns, repeated_[i]->shortest_ns);
-    line.lengths.longest_ns = std::max(line.lengths.longest_ns, repeated_[i]->longest_ns);
+  std::map<std::pair<std::string_view, std::string>, Place> places;  // by rule and site
+  for (std::size_t i = 0; i < findings_.found.size(); ++i) {
+    const Cost& cost = costs_[i];
+    Place& place = places[{findings_.found[i].rule, findings_.found[i].site}];
+    place.ns += cost.ns;
+    if (place.last != cost.window) place.wall_ns += cost.wall_ns;
+    place.last = cost.window;
   }
-  std::vector<bool> is_fixture(findings_.notes.size());
-  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
-    const auto line = lines.find({findings_.notes[i].rule, findings_.notes[i].site});
-    if (!repeated_[i] || line == lines.end() || line->second.tests.size() < kManyTests) continue;
-    const Repeated& lengths = line->second.lengths;
-    is_fixture[i] = lengths.longest_ns <= kSameLength * lengths.shortest_ns + kSameLengthNs;
+  std::vector<Finding> found;
+  for (std::size_t i = 0; i < findings_.found.size(); ++i) {
+    Finding& one = findings_.found[i];
+    one.is_note = !costs_[i].is_any && places[{one.rule, one.site}].is_cheap();
+    (one.is_note ? findings_.notes : found).push_back(std::move(one));
   }
-  std::vector<Finding> notes;
-  for (std::size_t i = 0; i < findings_.notes.size(); ++i) {
-    Finding& note = findings_.notes[i];
-    note.is_note = !is_fixture[i];
-    (note.is_note ? notes : findings_.found).push_back(std::move(note));
-  }
-  findings_.notes = std::move(notes);
-  repeated_.clear();
+  findings_.found = std::move(found);
+  costs_.clear();
 }
 
 void Finder::add(std::size_t index, const stats::WindowSummary& summary, const trace::TraceFile* trace) {
@@ -215,7 +197,7 @@ void Finder::add(std::size_t index, const stats::WindowSummary& summary, const t
 
 Findings Finder::take() {
   const auto place = [](std::string_view name) { return rule_of(name) - rules().data(); };
-  promote();
+  demote();
   for (std::vector<Finding>* list : {&findings_.found, &findings_.notes}) {
     std::stable_sort(list->begin(), list->end(),
                      [](const Finding& a, const Finding& b) { return a.cost_ns > b.cost_ns; });

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,15 +45,22 @@ class Finder {
   void run(const Rule& rule, const TestWindows& test, const TracedWindow* trace);
   /// True if a finding or note of this window is about `syscall`.
   bool is_named(std::string_view syscall) const;
-  /// Makes notes that many tests have at one line findings: Repeated.
-  void promote();
+  /// Makes findings notes whose calls cost next to nothing, those of one rule and line added up.
+  void demote();
   void add_lack(const Rule& rule, std::string_view reason);
 
   const model::Dataset& data_;
   const std::vector<model::Group>& groups_;
   FindOptions options_;
   Findings findings_;
-  std::vector<std::optional<Repeated>> repeated_;     ///< Of findings_.notes.
+  /// Of a finding: what its calls cost in all passes of its window, and how long these took.
+  struct Cost {
+    double ns = 0;
+    double wall_ns = 0;      ///< 0: not measured.
+    std::size_t window = 0;  ///< Which one.
+    bool is_any = false;     ///< It is a finding at any cost.
+  };
+  std::vector<Cost> costs_;                           ///< Of findings_.found.
   std::size_t first_of_window_ = 0;                   ///< In findings_.found: of the window that is added.
   std::size_t first_note_of_window_ = 0;              ///< The same, in findings_.notes.
   std::map<Key, std::vector<std::size_t>> children_;  ///< Groups of kind `process`.

@@ -62,7 +62,8 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   // A pass of a loop or a benchmark is one use; of a test its launches are.
   if (window.is_per_iteration) {
     if (taken < kAllocationsAPass) return {};
-    return {{"ioctl", "", fmt::format("{} requests for GPU memory{}", render::count(taken), test.own->per()), ns}};
+    return {{"ioctl", "", fmt::format("{} requests for GPU memory{}", render::count(taken), test.own->per()), ns, false,
+             true}};
   }
   double launches = 0;
   for (const WindowCalls* figure : test.gpu_figures) {
@@ -72,8 +73,8 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   }
   if (launches == 0 || taken < kManyAllocations || taken < launches) return {};
   return {{"ioctl", "",
-           fmt::format("{} requests for GPU memory for {} launches", render::count(taken), render::count(launches)),
-           ns}};
+           fmt::format("{} requests for GPU memory for {} launches", render::count(taken), render::count(launches)), ns,
+           false, true}};
 }
 
 }  // namespace syscost::bench::findings

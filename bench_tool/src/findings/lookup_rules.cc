@@ -147,11 +147,10 @@ std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
   }
   for (const auto& [name, searches] : finder.take()) {
     if (again.contains(name)) continue;
-    const bool is_note = searches.count < kManySearches;
     std::string evidence = fmt::format("{} is looked for in {} folders where it is not", name, searches.folders);
     if (searches.count > 1) evidence += fmt::format(", {} times", searches.count);
     hits.push_back({std::string(searches.calls.front()->name()), site_of(searches.calls), std::move(evidence),
-                    cost_of(searches.calls), is_note, Repeated{}});
+                    cost_of(searches.calls), true});
   }
   return hits;
 }

@@ -102,7 +102,7 @@ std::vector<Hit> open_to_probe(const TracedWindow& window) {
         {std::string(opens.front()->name()), site_of(opens),
          fmt::format("{} opens of {} path{} ({}{}) read and write nothing before the close", opens.size(), paths.size(),
                      paths.size() == 1 ? "" : "s", *paths.begin(), paths.size() == 1 ? "" : ", ..."),
-         cost_of(opens) + cost_of(closes)});
+         cost_of(opens) + cost_of(closes), true});
   }
   return hits;
 }

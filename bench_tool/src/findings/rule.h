@@ -6,7 +6,6 @@
 // docs/findings.md against it.
 #pragma once
 
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,13 +31,6 @@ enum class Needs {
 /// `bytes of calls`: what docs/findings.md and --rules say of it.
 std::string_view text_of(Needs needs);
 
-/// Of a note: that many tests have the same one at the same line makes it a finding. The line is then of a fixture, a
-/// helper or the library, and not what one test is about.
-struct Repeated {
-  double shortest_ns = 0;  ///< Its calls take from this,
-  double longest_ns = 0;   ///< to this. A line that sleeps for different times is called by others, which decide.
-};
-
 /// What a rule saw in a window.
 struct Hit {
   std::string syscall;
@@ -46,7 +38,7 @@ struct Hit {
   std::string evidence;
   double cost_ns = 0;
   bool is_note = false;
-  std::optional<Repeated> repeated = {};  ///< nullopt: it stays a note, however many tests have it.
+  bool counts_at_any_cost = false;  ///< It is a finding even if its calls cost next to nothing.
 };
 
 /// A test, or another window, with those of the windows beside it that say more of it.

@@ -84,20 +84,20 @@ constexpr std::array kRules = {
          .title = "looking for what is not there",
          .needs = Needs::results,
          .definition = "No finding without a trace.",
-         .in_a_trace = "16 lookups or more of one path in a row fail with ENOENT. Or 8 searches or more for one name, "
-                       "each in a row through 16 folders or more where it is not.",
-         .note = "One search for a name through 16 folders or more. If 8 tests or more have this note at one line, it "
-                 "is a finding. Without a trace: 32 lookups of paths or more fail with ENOENT, and they are half of "
-                 "the lookups or more (open, stat, access, readlink, and their relatives).",
+         .in_a_trace = "16 lookups or more of one path in a row fail with ENOENT.",
+         .note = "A search for a name through 16 folders or more: the loader searches where the machine says. Without "
+                 "a trace: 32 lookups of paths or more fail with ENOENT, and they are half of the lookups or more "
+                 "(open, stat, access, readlink, and their relatives).",
          .remedy = "Remember what is not there, or look in the place where it is first.",
          .in_counts = missing_paths,
          .in_trace = missing_paths_in_order},
     Rule{.name = "open-to-probe",
          .title = "files opened to see whether they are there",
          .needs = Needs::trace,
-         .definition = "16 opens or more from one line, after which the thread closes the file at once, without a "
-                       "read, a write or a mapping. Opens that make, cut or only locate a file (O_CREAT, O_TRUNC, "
-                       "O_PATH, O_DIRECTORY) do not count.",
+         .definition = "No finding, a note at most.",
+         .note = "16 opens or more from one line, after which the thread closes the file at once, without a read, a "
+                 "write or a mapping. Opens that make, cut or only locate a file (O_CREAT, O_TRUNC, O_PATH, "
+                 "O_DIRECTORY) do not count.",
          .remedy = "Use stat or access, or keep the file that you opened.",
          .in_trace = open_to_probe},
     Rule{.name = "reopened-file",
@@ -111,36 +111,33 @@ constexpr std::array kRules = {
     Rule{.name = "busy-polling",
          .title = "asking again and again without waiting",
          .needs = Needs::results,
-         .definition = "No finding without a trace.",
-         .in_a_trace =
-             "64 calls or more of one syscall that find nothing and do not wait (poll, epoll_wait, select; reads, "
-             "writes and accepts that fail with EAGAIN), "
-             "in rows of 8 or more that last 1 ms or more together, if each row ends with a call that finds something.",
+         .definition = "No finding, a note at most.",
          .note =
-             "Such rows that end in another way: a loop of events may have work to do in between. 256 sched_yield or "
-             "more, in a trace 64 or more of them one after the other: a barrier of a test may spin. Without a trace: "
-             "64 calls or more of a syscall that reads, writes or accepts fail with "
-             "EAGAIN, and these are three quarters of its calls or more.",
+             "With a trace: 64 calls or more of one syscall that find nothing and do not wait (poll, epoll_wait, "
+             "select; reads, writes and accepts that fail with EAGAIN), in rows of 8 or more that last 1 ms or more "
+             "together: a loop of events may have work to do in between. 256 sched_yield or more, in a trace 64 or "
+             "more of them one after the other: a barrier of a test may spin. Without a trace: 64 calls or more of a "
+             "syscall that reads, writes or accepts fail with EAGAIN, and these are three quarters of its calls or "
+             "more.",
          .remedy = "Wait in poll, epoll_wait or for a condition variable.",
          .in_counts = busy_polling,
          .in_trace = busy_polling_in_order},
-    Rule{
-        .name = "sleep-in-test",
-        .title = "sleeping for a fixed time",
-        .needs = Needs::times,
-        .definition = "No finding without a trace.",
-        .in_a_trace = "Sleeps of 10 ms or more each take 50 ms or more together at one line, in rows of 3 or more, and "
-                      "in between the thread looks for something and does not find it until the end: a poll without an "
-                      "answer, a connect or another call that fails. Or the first connect of a test comes after a "
-                      "sleep that goes on for 50 ms or more, and half of its time or more, after the server listens, "
-                      "and no other thread does anything in the second half of that.",
-        .note = "Sleeps of 10 ms or more that take 50 ms or more together (at one line, in a trace): a test of time "
-                "has to sleep. If 8 tests or more have this note at one line, and all these sleeps take the same time, "
-                "it is a finding: the line is of no test, but of a fixture or a helper. Without a trace: nanosleep and "
-                "clock_nanosleep together, if they take 10 ms or more on average, in a window that is no command.",
-        .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
-        .in_counts = sleep_in_test,
-        .in_trace = sleep_in_test_in_order},
+    Rule{.name = "sleep-in-test",
+         .title = "sleeping for a fixed time",
+         .needs = Needs::times,
+         .definition = "No finding without a trace.",
+         .in_a_trace =
+             "Sleeps of 10 ms or more each take 50 ms or more together at one line, in rows of 3 or more, and "
+             "in between the thread looks for something and does not find it until the end: a poll without an "
+             "answer, a connect or another call that fails. Or the first connect of a test comes after a "
+             "sleep that goes on for 50 ms or more, and half of its time or more, after the server listens, "
+             "and no other thread does anything in the second half of that.",
+         .note = "Sleeps of 10 ms or more that take 50 ms or more together (at one line, in a trace): a test of time "
+                 "has to sleep. Without a trace: nanosleep and clock_nanosleep together, if they take 10 ms or more on "
+                 "average, in a window that is no command.",
+         .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
+         .in_counts = sleep_in_test,
+         .in_trace = sleep_in_test_in_order},
     Rule{.name = "short-timeouts",
          .title = "many waits that time out after a short time",
          .needs = Needs::times,
@@ -150,8 +147,7 @@ constexpr std::array kRules = {
                        "connect or another call that fails.",
          .note =
              "32 calls or more of one syscall, at one line in a trace, end because their time is over, each after less "
-             "than 10 ms: sleeps, futex, poll, select, epoll_wait (without a trace: sleeps or futex, on average). If 8 "
-             "tests or more have this note at one line, and all these calls take the same time, it is a finding.",
+             "than 10 ms: sleeps, futex, poll, select, epoll_wait (without a trace: sleeps or futex, on average).",
          .remedy = "Wait without a timeout, or with one that is as long as you can wait.",
          .in_counts = short_timeouts,
          .in_trace = short_timeouts_in_order},
@@ -159,11 +155,11 @@ constexpr std::array kRules = {
         .name = "lock-convoy",
         .title = "threads that queue for one lock",
         .needs = Needs::trace,
-        .definition =
-            "Two threads or more wait 64 times or more in all for the same lock of glibc (std::mutex, "
-            "pthread_mutex_t), and in half of the waits or more the thread that frees it reads, writes, opens, sends "
-            "or syncs meanwhile, and does not sleep. Locks with a futex of another form are not seen.",
-        .note = "Such waits for a thread that makes no such calls: a test may queue on purpose.",
+        .definition = "No finding, a note at most.",
+        .note = "Two threads or more wait 64 times or more in all for the same lock of glibc (std::mutex, "
+                "pthread_mutex_t): a test may queue on purpose. The note says how often the thread that frees the lock "
+                "reads, writes, opens, sends or syncs meanwhile, and does not sleep, if these are half of the waits or "
+                "more. Locks with a futex of another form are not seen.",
         .remedy = "Make these calls without the lock, hold it for a shorter time, or give each thread data of its own.",
         .in_trace = lock_convoy},
     Rule{.name = "allocator-churn",
@@ -181,8 +177,9 @@ constexpr std::array kRules = {
     Rule{.name = "fork-without-exec",
          .title = "processes forked to run the same program",
          .needs = Needs::children,
-         .definition = "32 children or more of a test end by exit_group beyond those that made an execve.",
-         .note = "8 children or more: a test of exiting or crashing has to fork.",
+         .definition = "No finding, a note at most.",
+         .note = "8 children or more of a test end by exit_group beyond those that made an execve: a test of exiting "
+                 "or crashing has to fork.",
          .remedy = "Use a thread; to run another program, use posix_spawn.",
          .in_test = fork_without_exec},
     Rule{.name = "gpu-transfers",
@@ -197,17 +194,19 @@ constexpr std::array kRules = {
          .title = "GPU memory taken for each launch",
          .needs = Needs::requests,
          .definition = "A pass of a loop or a benchmark makes 1 request or more for GPU memory to the driver; or a "
-                       "test makes 16 or more, and as many as it has launches with stamps or more.",
+                       "test makes 16 or more, and as many as it has launches with stamps or more. This is a fault "
+                       "whatever it costs.",
          .remedy = "Take the memory once, and use it for all launches.",
          .in_test = gpu_allocations},
     Rule{
         .name = "failing-calls",
         .title = "calls that fail again and again",
         .needs = Needs::results,
-        .definition = "No finding without a trace.",
+        .definition = "20 calls or more of a syscall, over all passes of a loop, fail with EBADF, in a window that is "
+                      "no command: the descriptor is not open. This is a fault whatever it costs.",
         .in_a_trace = "In rows, a call fails 20 times or more after the first time, with the same arguments and error, "
                       "while its file does not change. Errors other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR, "
-                      "ETIMEDOUT and, for lookups, ENOENT.",
+                      "ETIMEDOUT and, for lookups, ENOENT. EBADF, EFAULT and ENOTSOCK are faults whatever they cost.",
         .note =
             "20 calls or more of a syscall, over all passes of a loop, and half of them or more fail with such errors.",
         .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",

@@ -25,6 +25,9 @@ constexpr std::array<std::string_view, 22> kQuestions = {
     "getpid",     "getppid",  "gettid",     "getuid",     "geteuid", "getgid",    "getegid", "getpgrp",
     "getsid",     "stat",     "lstat",      "newfstatat", "statx",   "access",    "fstat",   "faccessat",
     "faccessat2", "readlink", "readlinkat", "getcwd",     "uname",   "getsockopt"};
+/// Errors that a correct program does not meet again and again.
+constexpr std::array<std::string_view, 3> kMisuse = {"EBADF", "EFAULT", "ENOTSOCK"};
+
 /// The call with its arguments and result. Addresses are left out: they say where an answer goes. A descriptor is the
 /// file that it is of.
 std::string text_of(const TracedWindow& window, const TracedCall& call) {
@@ -92,7 +95,7 @@ std::vector<Hit> failing_calls_in_order(const TracedWindow& window) {
     hits.push_back({std::string(call.name()), site_of(same.all),
                     fmt::format("{} fails {} times more in the same way ({})", subject_of(call), same.all.size(),
                                 call.call->error()),
-                    cost_of(same.all)});
+                    cost_of(same.all), false, is_one_of(kMisuse, call.call->error())});
   }
   return hits;
 }

@@ -27,16 +27,6 @@ std::string sleeps_text(double calls, std::string_view per, double ns) {
                      render::duration(ns));
 }
 
-/// How long most of the calls take: a tenth may take less, and a tenth more, because the scheduler is late.
-Repeated lengths_of(const Calls& calls) {
-  std::vector<double> lengths;
-  lengths.reserve(calls.size());
-  for (const TracedCall* call : calls) lengths.push_back(call->took_ns());
-  std::sort(lengths.begin(), lengths.end());
-  const std::size_t tenth = lengths.size() / 10;
-  return {lengths[tenth], lengths[lengths.size() - 1 - tenth]};
-}
-
 /// Calls by their syscall and line, in the order of these.
 std::map<std::pair<std::string_view, std::string>, Calls> by_line(const Calls& calls) {
   std::map<std::pair<std::string_view, std::string>, Calls> lines;
@@ -84,8 +74,8 @@ std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window) {
   for (const auto& [line, calls] : by_line(others)) {
     const double ns = cost_of(calls);
     if (ns < kLongSleepsNs) continue;
-    hits.push_back({std::string(line.first), line.second, sleeps_text(static_cast<double>(calls.size()), "", ns), ns,
-                    true, lengths_of(calls)});
+    hits.push_back(
+        {std::string(line.first), line.second, sleeps_text(static_cast<double>(calls.size()), "", ns), ns, true});
   }
   return hits;
 }
@@ -135,7 +125,7 @@ std::vector<Hit> short_timeouts_in_order(const TracedWindow& window) {
                                         line.first, each)
                           : fmt::format("{} sleeps of {} on average in rows, with a look in between that finds nothing",
                                         calls.size(), each),
-                      ns, is_note, is_note ? std::optional(lengths_of(calls)) : std::nullopt});
+                      ns, is_note});
     }
   }
   return hits;

@@ -10,11 +10,9 @@ namespace syscost::bench::findings {
 
 // A thing that is done again and again: so many other calls at most are between one time and the next.
 inline constexpr std::size_t kFewBetween = 16;
-/// So many tests of a run have a note at one line: then it is a finding.
-inline constexpr std::size_t kManyTests = 8;
-// Calls of one line take the same time if the longest takes at most so many times the shortest, and so much more.
-inline constexpr double kSameLength = 1.25;
-inline constexpr double kSameLengthNs = 1e5;
+// Findings of a rule at one line cost at least so much together, and such a share of the time of their windows.
+inline constexpr double kLeastCostNs = 1e6;
+inline constexpr double kLeastShare = 0.001;
 
 // Reading and writing, by counts: so many calls, of so few bytes on average.
 inline constexpr double kManyTransfers = 256;
@@ -36,7 +34,6 @@ inline constexpr std::size_t kManyConnections = 16;
 
 // Paths.
 inline constexpr std::size_t kManyMissing = 16;      ///< Lookups of one path that is not there, or in so many folders.
-inline constexpr std::size_t kManySearches = 8;      ///< Searches for one name through many folders.
 inline constexpr double kManyLookups = 32;           ///< Lookups that fail, of all paths,
 inline constexpr double kMissingShare = 0.5;         ///< and their share of all lookups.
 inline constexpr std::size_t kManyOpensToStat = 16;  ///< Opens without a use of the file.
@@ -64,15 +61,14 @@ inline constexpr double kManyMappings = 32;
 inline constexpr double kReleasedShare = 0.5;
 /// glibc's malloc keeps no larger block than this on its heap, whatever M_MMAP_THRESHOLD says.
 inline constexpr std::int64_t kMostForHeap = 32 << 20;
-inline constexpr double kManyForks = 8;  ///< A note; a finding from:
-inline constexpr double kForkPerItem = 32;
+inline constexpr double kManyForks = 8;
 
 // GPU.
 inline constexpr double kAllocationsAPass = 1;
 inline constexpr double kManyAllocations = 16;
 
 // Calls of any kind.
-inline constexpr double kFewCalls = 20;
+inline constexpr double kFewCalls = 20;  ///< That fail.
 inline constexpr double kFailingShare = 0.5;
 inline constexpr double kManyCalls = 1000;
 inline constexpr std::size_t kSameQuestions = 1000;  ///< Calls that ask the same thing and get the same answer.

@@ -90,8 +90,10 @@ std::vector<Hit> busy_polling(const WindowCalls& window) {
 
 std::vector<Hit> busy_polling_in_order(const TracedWindow& window) {
   std::map<std::uint32_t, AskingThread> threads;
-  std::map<std::string_view, Asking> proved;  // rows that end because there is something at last
-  std::map<std::string_view, Asking> open;    // rows that end in another way: callbacks may run in between
+  std::map<std::string_view, Asking> asked;  // by syscall
+  const auto end_row = [&](AskingThread& thread) {
+    if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) asked[thread.name].add_row(row);
+  };
   Calls yields;
   std::map<std::uint32_t, Calls> yielding;
   const auto end_yields = [&](Calls& row) {
@@ -109,34 +111,27 @@ std::vector<Hit> busy_polling_in_order(const TracedWindow& window) {
     if (asks_in_vain(call)) {
       const bool goes_on = thread.name == call.name() && !thread.row.empty();
       if (!goes_on) {
-        if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) open[thread.name].add_row(row);
+        end_row(thread);
         thread.name = call.name();
       }
       thread.row.push_back(&call);
-    } else if (!thread.row.empty()) {
-      const bool has_answer = call.name() == thread.name && call.result > 0 && call.took_ns() <= kShortestWaitNs;
-      if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) {
-        (has_answer ? proved : open)[thread.name].add_row(row);
-      }
+    } else {
+      end_row(thread);
     }
   }
   for (auto& [id, row] : yielding) end_yields(row);
-  for (auto& [id, thread] : threads) {
-    if (const Asking row = thread.end_asking(); row.calls.size() >= kPollsInARow) open[thread.name].add_row(row);
-  }
+  for (auto& [id, thread] : threads) end_row(thread);
   std::vector<Hit> hits;
   CallSum all_yields;
   all_yields.calls = static_cast<double>(yields.size());
   all_yields.kernel_ns = cost_of(yields);
   add_yields(all_yields, "", site_of(yields), hits);
-  for (const bool is_note : {false, true}) {
-    for (const auto& [name, asking] : is_note ? open : proved) {
-      if (static_cast<double>(asking.calls.size()) < kManyRefused || asking.ns < kSpinsNs) continue;
-      hits.push_back({std::string(name), site_of(asking.calls),
-                      fmt::format("{} {} in rows find nothing and do not wait, in {}", asking.calls.size(), name,
-                                  render::duration(asking.ns)),
-                      cost_of(asking.calls), is_note});
-    }
+  for (const auto& [name, asking] : asked) {
+    if (static_cast<double>(asking.calls.size()) < kManyRefused || asking.ns < kSpinsNs) continue;
+    hits.push_back({std::string(name), site_of(asking.calls),
+                    fmt::format("{} {} in rows find nothing and do not wait, in {}", asking.calls.size(), name,
+                                render::duration(asking.ns)),
+                    cost_of(asking.calls), true});
   }
   return hits;
 }
@@ -200,12 +195,13 @@ std::vector<Hit> lock_convoy(const TracedWindow& window) {
     }
     if (threads.size() < 2) continue;
     const double ns = cost_of(lock.waits);
-    const bool is_note = 2 * for_work < lock.waits.size();
     std::string evidence =
         fmt::format("{} threads wait {} times for one lock, {} each on average", threads.size(), lock.waits.size(),
                     render::duration(ns / static_cast<double>(lock.waits.size())));
-    if (!is_note) evidence += fmt::format("; {} times the other thread reads, writes or sends meanwhile", for_work);
-    hits.push_back({"futex", site_of(lock.waits), std::move(evidence), ns, is_note});
+    if (2 * for_work >= lock.waits.size()) {
+      evidence += fmt::format("; {} times the other thread reads, writes or sends meanwhile", for_work);
+    }
+    hits.push_back({"futex", site_of(lock.waits), std::move(evidence), ns, true});
   }
   return hits;
 }

@@ -7,6 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
+
+#include "model/site.h"
 
 namespace syscost::bench::model {
 namespace {
@@ -42,6 +45,12 @@ std::string TestLocations::load(const std::string& path) {
     return fmt::format("--locations {}: not GoogleTest's list of tests as JSON; {}", path, hint);
   }
   return {};
+}
+
+std::optional<Location> location_of_site(std::string_view text) {
+  Site site = parse_site("at " + std::string(text));
+  if (!site.has_line() || site.line == 0) return std::nullopt;
+  return Location{std::move(site.file), site.line};
 }
 
 std::optional<Location> TestLocations::find(std::string_view test) const {

@@ -19,6 +19,9 @@ struct Location {
   std::uint64_t line = 0;
 };
 
+/// The file and line of a site's text (text_of() in site.h): `src/log.cc:17 Log::batch`; none of `liblog.so+0x1234`.
+std::optional<Location> location_of_site(std::string_view text);
+
 class TestLocations {
  public:
   /// Reads `path`. Returns its fault as a sentence, or "". You may call it for several files.

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <string_view>
+#include <vector>
 
 #include "findings/by_rule.h"
 #include "render/units.h"
@@ -36,14 +38,12 @@ std::string table_of(const Run& run, const findings::RuleFindings& rule, std::si
   return out + "</tbody></table></div>\n";
 }
 
-}  // namespace
-
-std::string findings_section(const Run& run, const findings::Findings& findings) {
-  if (findings.found.empty()) return {};
+/// A heading, what to do and a table for each rule.
+std::string rules_of(const Run& run, const std::vector<findings::Finding>& list, std::string_view heading) {
   std::string out;
-  for (const findings::RuleFindings& rule : findings::by_rule(findings.found)) {
+  for (const findings::RuleFindings& rule : findings::by_rule(list)) {
     const std::size_t count = rule.parts.size();
-    out += fmt::format("<h3>{}: {}</h3>\n<p>{}</p>\n", text(rule.rule->name), text(rule.rule->title),
+    out += fmt::format("<{}>{}: {}</{}>\n<p>{}</p>\n", heading, text(rule.rule->name), text(rule.rule->title), heading,
                        text(rule.rule->remedy));
     out += table_of(run, rule, 0, std::min(count, kFewOfARule));
     if (count <= kFewOfARule) continue;
@@ -51,6 +51,19 @@ std::string findings_section(const Run& run, const findings::Findings& findings)
                        table_of(run, rule, kFewOfARule, std::min(count, kMostOfARule)));
     if (count > kMostOfARule) out += fmt::format("<p class=\"quiet\">and {} more</p>\n", count - kMostOfARule);
     out += "</details>\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string findings_section(const Run& run, const findings::Findings& findings) {
+  if (findings.found.empty() && findings.notes.empty()) return {};
+  std::string out = findings.found.empty() ? "<p>No findings.</p>\n" : rules_of(run, findings.found, "h3");
+  if (const std::size_t notes = findings.notes.size(); notes > 0) {
+    out += fmt::format(
+        "<details class=\"unproven\"><summary>{} note{}: costs that may be on purpose</summary>\n{}</details>\n", notes,
+        notes == 1 ? "" : "s", rules_of(run, findings.notes, "h4"));
   }
   std::string lacks;
   for (const findings::NotChecked& one : findings.not_checked) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "csv_text.h"
+#include "findings/by_rule.h"
 #include "findings/find.h"
 #include "findings/rule.h"
 #include "loaded.h"
@@ -68,14 +69,42 @@ Cells calls(const std::string& syscall, int count, Cells more = {}) {
   return more;
 }
 
+/// Calls of 10 us each, so that 100 of them cost enough for a finding.
+Cells dear_calls(const std::string& syscall, int count, Cells more = {}) {
+  more.insert({{"latency_count", std::to_string(count)}, {"latency_sum_ns", std::to_string(count) + "0000"}});
+  return calls(syscall, count, std::move(more));
+}
+
 TEST(TinyWrites, FiresForManySmallWrites) {
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("openat", 1), calls("write", 300, {{"bytes", "4800"}})})),
+  EXPECT_EQ(evidence_of("tiny-writes", window({calls("openat", 1), dear_calls("write", 300, {{"bytes", "4800"}})})),
             Texts{"300 writes move 16 bytes each on average"});
+}
+
+TEST(Findings, AreNotesIfTheirCallsCostNextToNothing) {
+  const Texts found = {"300 writes move 16 bytes each on average"};
+  const auto test = [](const std::string& name, const std::string& wall_ns, const std::string& write_ns) {
+    Cells row = calls("write", 300, {{"bytes", "4800"}, {"latency_count", "300"}, {"latency_sum_ns", write_ns}});
+    const Cells key = {{"test", name}};
+    row.insert(key.begin(), key.end());
+    return test_row({{"test", name},
+                     {"wall_ns", wall_ns},
+                     {"total_calls", "300"},
+                     {"total_errors", "0"},
+                     {"total_bytes_read", "0"}}) +
+           syscall_row(row);
+  };
+  EXPECT_EQ(notes_of("tiny-writes", test("A.A", "100000000", "999000")), found);
+  EXPECT_EQ(evidence_of("tiny-writes", test("A.A", "100000000", "1000000")), found);
+  // 1 ms of more than a second is next to nothing, too.
+  EXPECT_EQ(notes_of("tiny-writes", test("A.A", "1100000000", "1000000")), found);
+  // Those of a line cost enough together; a run without lines has them by rule.
+  EXPECT_EQ(evidence_of("tiny-writes", test("A.A", "100000000", "500000") + test("A.B", "100000000", "500000")).size(),
+            2U);
 }
 
 TEST(TinyWrites, NamesTheLineThatWritesMost) {
   const Findings all =
-      find_in(window({calls("write", 300, {{"bytes", "4800"}, {"detail", "at src/log.cc:17 Log::batch+3"}}),
+      find_in(window({dear_calls("write", 300, {{"bytes", "4800"}, {"detail", "at src/log.cc:17 Log::batch+3"}}),
                       calls("write", 2, {{"bytes", "32"}, {"detail", "at src/log.cc:40 Log::end"}})}));
   ASSERT_EQ(all.found.size(), 1U);
   EXPECT_EQ(all.found[0].site, "src/log.cc:17 Log::batch");
@@ -84,13 +113,11 @@ TEST(TinyWrites, NamesTheLineThatWritesMost) {
 }
 
 TEST(TinyWrites, LeavesLargeFewAndMessagesAlone) {
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("write", 300, {{"bytes", "1228800"}})})), Texts{});
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("write", 40, {{"bytes", "640"}})})), Texts{});
+  EXPECT_EQ(notes_of("tiny-writes", window({calls("write", 300, {{"bytes", "1228800"}})})), Texts{});
+  EXPECT_EQ(notes_of("tiny-writes", window({calls("write", 40, {{"bytes", "640"}})})), Texts{});
   // Small files take small writes.
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("openat", 300), calls("write", 300, {{"bytes", "4800"}})})),
-            Texts{});
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("eventfd2", 1), calls("write", 300, {{"bytes", "2400"}})})),
-            Texts{});
+  EXPECT_EQ(notes_of("tiny-writes", window({calls("openat", 300), calls("write", 300, {{"bytes", "4800"}})})), Texts{});
+  EXPECT_EQ(notes_of("tiny-writes", window({calls("eventfd2", 1), calls("write", 300, {{"bytes", "2400"}})})), Texts{});
 }
 
 TEST(FsyncStorm, FiresForASyncPerWrite) {
@@ -106,9 +133,9 @@ TEST(FsyncStorm, LeavesGroupsOfWritesAlone) {
 }
 
 TEST(TinyReads, FiresForManySmallReadsAndNotForBlocks) {
-  EXPECT_EQ(evidence_of("tiny-reads", window({calls("read", 400, {{"bytes", "400"}})})),
+  EXPECT_EQ(evidence_of("tiny-reads", window({dear_calls("read", 400, {{"bytes", "400"}})})),
             Texts{"400 reads move 1 byte each on average"});
-  EXPECT_EQ(evidence_of("tiny-reads", window({calls("read", 400, {{"bytes", "1638400"}})})), Texts{});
+  EXPECT_EQ(notes_of("tiny-reads", window({dear_calls("read", 400, {{"bytes", "1638400"}})})), Texts{});
 }
 
 TEST(MissingPaths, FiresForManyLookupsThatFindNothing) {
@@ -195,8 +222,8 @@ TEST(ForkWithoutExec, CountsChildrenThatRunNoOtherProgram) {
   const std::string own = window({calls("clone", 12), calls("wait4", 12)});
   EXPECT_EQ(notes_of("fork-without-exec", own + child("tests", {calls("exit_group", 12)})),
             Texts{"12 children end without an exec: fork copied the page tables for each of them"});
-  EXPECT_EQ(evidence_of("fork-without-exec",
-                        window({calls("clone", 40), calls("wait4", 40)}) + child("tests", {calls("exit_group", 40)})),
+  EXPECT_EQ(notes_of("fork-without-exec",
+                     window({calls("clone", 40), calls("wait4", 40)}) + child("tests", {calls("exit_group", 40)})),
             Texts{"40 children end without an exec: fork copied the page tables for each of them"});
   EXPECT_EQ(notes_of("fork-without-exec",
                      own + child("tests", {calls("execve", 12)}) + child("true", {calls("exit_group", 12)})),
@@ -248,6 +275,11 @@ TEST(GpuAllocations, CountsRequestsForMemoryInAPass) {
 TEST(FailingCalls, FiresForErrorsAndNotForNotNow) {
   EXPECT_EQ(notes_of("failing-calls", window({calls("mkdir", 20, {{"errors", "19"}, {"errnos", "EEXIST:19"}})})),
             Texts{"19 of 20 mkdir fail (EEXIST)"});
+  // Cheap, and wrong anyway.
+  EXPECT_EQ(evidence_of("failing-calls", window({calls("close", 900, {{"errors", "20"}, {"errnos", "EBADF:20"}})})),
+            Texts{"20 of 900 close fail, because the descriptor is not open (EBADF)"});
+  EXPECT_EQ(notes_of("failing-calls", window({calls("close", 900, {{"errors", "19"}, {"errnos", "EBADF:19"}})})),
+            Texts{});
   EXPECT_EQ(notes_of("failing-calls", window({calls("futex", 20, {{"errors", "19"}, {"errnos", "EAGAIN:19"}})})),
             Texts{});
 }
@@ -255,7 +287,7 @@ TEST(FailingCalls, FiresForErrorsAndNotForNotNow) {
 TEST(ManyCalls, IsSilentIfAnotherRuleNamesTheSyscall) {
   EXPECT_EQ(notes_of("many-calls", window({calls("getppid", 2000)})), Texts{"2000 getppid"});
   EXPECT_EQ(notes_of("many-calls", window({calls("getppid", 900)})), Texts{});
-  const std::string tiny = window({calls("write", 2000, {{"bytes", "2000"}})});
+  const std::string tiny = window({dear_calls("write", 2000, {{"bytes", "2000"}})});
   EXPECT_EQ(notes_of("many-calls", tiny), Texts{});
   EXPECT_EQ(evidence_of("tiny-writes", tiny).size(), 1U);
 }
@@ -269,6 +301,21 @@ TEST(Findings, SayWhatWasNotCheckedAndWhy) {
   ASSERT_NE(tiny, all.not_checked.end());
   EXPECT_EQ(tiny->reason, "the backend sees no results of calls");
   EXPECT_EQ(tiny->windows, 1U);
+}
+
+TEST(Findings, AreKeptByTheCostOfTheirLine) {
+  const Rule& writes = *rule_of("tiny-writes");
+  std::vector<Finding> found = {{writes.name, "A.A", "", "a.cc:1", "", "", 50},
+                                {rule_of("tiny-reads")->name, "A.A", "", "a.cc:2", "", "", 40},
+                                {writes.name, "A.A", "", "a.cc:3", "", "", 20},
+                                {writes.name, "A.B", "", "a.cc:3", "", "", 30}};
+  std::vector<RuleFindings> blocks = by_rule(found);
+  EXPECT_EQ(keep_dearest(blocks, 3), 0U);
+  EXPECT_EQ(keep_dearest(blocks, 0), 0U);
+  EXPECT_EQ(keep_dearest(blocks, 2), 1U);
+  ASSERT_EQ(blocks.size(), 1U);
+  ASSERT_EQ(blocks[0].parts.size(), 2U);
+  EXPECT_EQ(blocks[0].parts[1].worst->site, "a.cc:3");  // 50 together, and 40 are gone
 }
 
 TEST(Rules, HaveNamesOfTheirOwnAndAnAnswer) {

@@ -9,14 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "csv_text.h"
-#include "findings/find.h"
 #include "findings/rule.h"
 #include "findings_in_trace.h"
-#include "loaded.h"
 #include "made_trace.h"
-#include "model/group.h"
-#include "stats/window_summary.h"
 
 namespace syscost::bench::findings {
 namespace {
@@ -31,30 +26,30 @@ void poll_at_once(MadeTrace& trace, int answer) {
   trace.call("poll", {{"ufds", "0x1"}, {"nfds", "1"}, {"timeout_msecs", "0"}}, answer);
 }
 
-TEST(BusyPollingInOrder, FiresForPollsThatFindSomethingAtLast) {
+TEST(BusyPollingInOrder, IsANoteForPollsInRows) {
   MadeTrace polls;
   polls.taking(20'000);
   for (int i = 0; i < 70; ++i) poll_at_once(polls, 0);
   poll_at_once(polls, 1);
-  EXPECT_EQ(evidence_of("busy-polling", polls), Texts{"70 poll in rows find nothing and do not wait, in 1.40 ms"});
+  EXPECT_EQ(notes_of("busy-polling", polls), Texts{"70 poll in rows find nothing and do not wait, in 1.40 ms"});
   MadeTrace reads;
   reads.taking(20'000);
   for (int i = 0; i < 80; ++i) reads.call("read", {{"fd", "4"}}, "-1 EAGAIN (Resource temporarily unavailable)");
   reads.call("read", {{"fd", "4"}}, 8);
-  EXPECT_EQ(evidence_of("busy-polling", reads), Texts{"80 read in rows find nothing and do not wait, in 1.60 ms"});
+  EXPECT_EQ(notes_of("busy-polling", reads), Texts{"80 read in rows find nothing and do not wait, in 1.60 ms"});
   MadeTrace yields;
   for (int i = 0; i < 300; ++i) yields.call("sched_yield", {}, 0);
   EXPECT_EQ(notes_of("busy-polling", yields).size(), 1U);
 }
 
-TEST(BusyPollingInOrder, IsANoteIfTheRowEndsInAnotherWay) {
+TEST(BusyPollingInOrder, IsANoteForRowsThatDoNotEnd) {
   MadeTrace trace;
   trace.taking(20'000);
   for (int i = 0; i < 70; ++i) poll_at_once(trace, 0);
   EXPECT_EQ(notes_of("busy-polling", trace).size(), 1U);
   MadeTrace yields;
   for (int i = 0; i < 300; ++i) yields.call("sched_yield", {}, 0).call("getpid", {}, 17);
-  EXPECT_EQ(evidence_of("busy-polling", yields), Texts{});
+  EXPECT_EQ(notes_of("busy-polling", yields), Texts{});
 }
 
 TEST(BusyPollingInOrder, LeavesLoopsThatWaitAlone) {
@@ -64,7 +59,7 @@ TEST(BusyPollingInOrder, LeavesLoopsThatWaitAlone) {
     trace.on("read", 4, 8).call("read", {{"fd", "4"}}, "-1 EAGAIN (Resource temporarily unavailable)");
     trace.call("sched_yield", {}, 0);
   }
-  EXPECT_EQ(evidence_of("busy-polling", trace), Texts{});
+  EXPECT_EQ(notes_of("busy-polling", trace), Texts{});
 }
 
 TEST(ShortTimeoutsInOrder, IsANoteForWaitsThatEndByThemselves) {
@@ -154,7 +149,7 @@ void wait_for_lock(MadeTrace& trace, const char* value, std::uint32_t thread) {
              thread);
 }
 
-TEST(LockConvoy, FiresIfTheOtherThreadWritesMeanwhile) {
+TEST(LockConvoy, SaysIfTheOtherThreadWritesMeanwhile) {
   MadeTrace trace;
   trace.open("app.log", 3, "O_WRONLY");
   for (std::uint64_t i = 0; i < 80; ++i) {
@@ -164,7 +159,7 @@ TEST(LockConvoy, FiresIfTheOtherThreadWritesMeanwhile) {
     trace.taking(1'000).from(begin_ns + 2'000).on("write", 3, 4096);
     trace.call("futex", {{"uaddr", "0x7f01"}, {"op", "FUTEX_WAKE_PRIVATE"}, {"val", "1"}}, 1);
   }
-  EXPECT_EQ(evidence_of("lock-convoy", trace),
+  EXPECT_EQ(notes_of("lock-convoy", trace),
             Texts{"2 threads wait 80 times for one lock, 10.0 us each on average; 80 times the other thread reads, "
                   "writes or sends meanwhile"});
 }
@@ -178,43 +173,10 @@ TEST(LockConvoy, IsANoteForWaitsOfSeveralThreads) {
 TEST(LockConvoy, LeavesConditionVariablesAndOneThreadAlone) {
   MadeTrace conditions;
   for (std::uint32_t i = 0; i < 80; ++i) wait_for_lock(conditions, "0", 17 + i % 4);
-  EXPECT_EQ(evidence_of("lock-convoy", conditions), Texts{});
+  EXPECT_EQ(notes_of("lock-convoy", conditions), Texts{});
   MadeTrace one;
   for (int i = 0; i < 80; ++i) wait_for_lock(one, "2", 17);
-  EXPECT_EQ(evidence_of("lock-convoy", one), Texts{});
-}
-
-/// All findings of tests of these names that each sleep for `slept_ns` at one line of a fixture.
-Findings findings_of_sleepers(const std::vector<std::string>& tests, std::uint64_t more_each_ns) {
-  std::string rows;
-  for (const std::string& test : tests) rows += testing::test_row({{"test", test}, {"total_calls", "1"}});
-  testing::Loaded loaded = testing::load(rows);
-  const std::vector<model::Group> groups = model::group_samples(loaded.data);
-  Finder finder(loaded.data, groups);
-  std::uint64_t slept_ns = 100'000'000;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    MadeTrace trace;
-    trace.taking(slept_ns).at("at test/fixture.cc:9 Fixture::SetUp+1").call("clock_nanosleep", {}, 0);
-    finder.add(i, stats::summarize(loaded.data, groups[i], false), &trace.file());
-    slept_ns += more_each_ns;
-  }
-  return finder.take();
-}
-
-TEST(SleepInTestInOrder, FiresForALineInManyTests) {
-  std::vector<std::string> tests;
-  std::vector<std::string> parameters;
-  for (int i = 0; i < 8; ++i) {
-    tests.push_back("Suite.Test" + std::to_string(i));
-    parameters.push_back("All/Suite.Test/" + std::to_string(i));
-  }
-  const Findings fixture = findings_of_sleepers(tests, 0);
-  EXPECT_EQ(fixture.found.size(), 8U);
-  EXPECT_EQ(fixture.notes.size(), 0U);
-  // A helper that sleeps for as long as each test says, and one test with parameters.
-  EXPECT_EQ(findings_of_sleepers(tests, 50'000'000).found.size(), 0U);
-  EXPECT_EQ(findings_of_sleepers(parameters, 0).found.size(), 0U);
-  EXPECT_EQ(findings_of_sleepers(parameters, 0).notes.size(), 8U);
+  EXPECT_EQ(notes_of("lock-convoy", one), Texts{});
 }
 
 }  // namespace

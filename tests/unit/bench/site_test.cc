@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <string>
+
+#include "model/test_locations.h"
+
 namespace syscost::bench::model {
 namespace {
 
@@ -74,6 +79,16 @@ TEST(Site, TakesAnyText) {
                            "at a.cc:99999999999999999999 f", "at a.cc:1 ", "at x+0xfffffffffffffffff", "at unknown:"}) {
     const Site one = site(text);
     EXPECT_FALSE(text_of(one).empty()) << text;
+  }
+}
+
+TEST(Site, HasALocationIfItHasALine) {
+  const std::optional<Location> one = location_of_site("my src/log.cc:17 Log::batch");
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->file, "my src/log.cc");
+  EXPECT_EQ(one->line, 17U);
+  for (const char* text : {"liblog.so+0x1234", "liblog.so Log::batch", "a.cc:0 f", ""}) {
+    EXPECT_FALSE(location_of_site(text)) << text;
   }
 }
 
