@@ -43,6 +43,18 @@ class Tests(RunCase):
     def test_also_for_an_ordinary_user(self):
         self.check_as_ordinary_user(PLAIN)
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "dispatch is for x86-64")
+    def test_injected_calls_are_counted_in_their_rows_and_the_run_names_the_rule(self):
+        for command in ((PLAIN,), ("sh", "-c", f'"{PLAIN}" "$@"', "sh")):
+            with self.subTest(command):
+                self.bench_run("--inject", "getppid:EPERM:2+", f"--csv={self.csv}", "--", *command, "--gtest_filter=Shapes.Calls*")
+                rows = {row["test"]: (row["calls"], row["errors"], row["injected"])
+                        for row in self.rows(kind="test", record="syscall", syscall="getppid")}
+                self.assertEqual(rows["Shapes.CallsThreeTimes"], ("3", "2", "2"))
+                self.assertEqual(rows["Shapes.CallsFromAThread"], ("5", "4", "4"))
+                self.assertIn("inject=getppid:EPERM:2+", self.rows(kind="run")[0]["detail"])
+                os.remove(self.csv)
+
     def test_the_output_and_the_verdict_are_the_programs_own(self):
         for variables in ({}, {"SYSCOST_TEST_FAIL": "1"}):
             self.check_output_and_verdict(PLAIN, **variables)

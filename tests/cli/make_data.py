@@ -42,7 +42,8 @@ def row(**cells):
 
 
 def columns_of(version):
-    return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)]
+    return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)
+            and (version >= 8 or column != "injected")]
 
 
 def header_of(version):
@@ -419,6 +420,31 @@ per = "program"
 ''')
 
 
+def make_injected():
+    """Calls that faults answered or changed: with and without --syscost_inject, and in a test that has a fault itself."""
+    def write(count, injected, errnos=None):
+        return call("write", "desc", [400] * count, errnos, injected=injected)
+
+    def suite(log, store, outcome="passed", **key):
+        return [line for name, calls, end in (("Log.Writes", log, outcome), ("Log.Faulted", store, "passed"),
+                                              ("Log.Reads", [call("read", "desc", [300] * 4, injected=0)], "passed"))
+                for line in window(name, calls, 9000, dict(outcome=end), backend="dispatch", **key)]
+
+    own = [write(6, 1, {"ENOSPC": 1})]
+    save("injected_none.csv", suite([write(5, 0)], own))
+    key = dict(run_id="1795229999-23", started_at="2026-11-21T02:52:31.123456Z")
+    rules = row(kind="run", record="run", detail="cpus=2;inject=write:EIO:2+", backend="dispatch", **key)
+    some = [write(5, 4, {"EIO": 4}), call("openat", "file;desc", [600] * 2, injected=1)]
+    save("injected_some.csv", [rules] + suite(some, [write(6, 5, {"ENOSPC": 1, "EIO": 4})], **key))
+    save("injected_failed.csv", [rules] + suite(some, own, outcome="failed", **key))
+    save("injected_too_many.csv", suite([write(5, 6)], own))
+    save_bytes("budgets_injected.toml", b'''[[budget]]
+test = ["Log.*"]
+measure = "errors"
+max = 3
+''')
+
+
 def make_bytes():
     """Bytes that calls moved and mapped, and what tests left open."""
     moves = lambda name, count, each, **cells: call(name, "desc", [400] * count, bytes=count * each, **cells)
@@ -490,6 +516,7 @@ max = 0
 def main():
     make_history()
     make_bytes()
+    make_injected()
     make_sites()
     make_moved()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)

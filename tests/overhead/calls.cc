@@ -28,6 +28,9 @@ constexpr double kMostIdle = 0.1;
 constexpr double kMostTraced = 0.08;
 /// The same of the stack of a call for --syscost_where, with 14 functions on it.
 constexpr double kMostWhere = 0.15;
+/// The same of a fault that looks at a call and does not hit it, above dispatch without faults: armed, and between
+/// windows; of this thread, and of another one.
+constexpr double kMostFault = 0.1;
 
 /// The most that the slowest round's bare call may take, in times of the fastest's, for limits to mean anything.
 constexpr double kMostUnsteady = 1.5;
@@ -74,15 +77,15 @@ void report(const std::vector<Instrument>& all, const std::vector<Sample>& bare,
   fmt::print("bare: getppid {:.0f} ns, 1-byte write to /dev/null {:.0f} ns\n\n", median_of(bare, &Sample::getppid_ns),
              median_of(bare, &Sample::write_ns));
   double empty = all.front().added.empty() ? 0 : median_of(all.front().added, &Sample::getppid_ns);
-  fmt::print("{:<24}{:>12}{:>12}{:>16}\n", "instrument", "getppid", "write", "x empty pair");
+  fmt::print("{:<26}{:>10}{:>12}{:>16}\n", "instrument", "getppid", "write", "x empty pair");
   for (const Instrument& instrument : all) {
     if (instrument.added.empty() || !instrument.failure.empty()) {
-      fmt::print("{:<24}{:>12}  {}\n", instrument.name, "n/a", instrument.failure);
+      fmt::print("{:<26}{:>10}  {}\n", instrument.name, "n/a", instrument.failure);
       continue;
     }
     double getppid = median_of(instrument.added, &Sample::getppid_ns);
     std::string ratio = empty > 0 ? fmt::format("{:.2f}", getppid / empty) : "n/a";
-    fmt::print("{:<24}{:>12}{:>12}{:>16}\n", instrument.name, fmt::format("{:+.0f}", getppid),
+    fmt::print("{:<26}{:>10}{:>12}{:>16}\n", instrument.name, fmt::format("{:+.0f}", getppid),
                fmt::format("{:+.0f}", median_of(instrument.added, &Sample::write_ns)), ratio);
   }
 }
@@ -108,14 +111,16 @@ struct RequestLimit {
   std::string_view instrument;
   std::string_view what;
   double most;  ///< In times of what the empty pair adds.
+  std::string_view without = "dispatch armed";
 };
 
-/// Prints the cost of one more flag above dispatch armed, which is dispatch without these flags.
-void report_request(const std::vector<Instrument>& all, const RequestLimit& limit, double armed, double pair) {
+/// Prints the cost of one more flag above dispatch without it.
+void report_request(const std::vector<Instrument>& all, const RequestLimit& limit, double pair) {
   const std::optional<double> with_it = added_by(all, limit.instrument);
-  if (!with_it) return;
-  const double above = *with_it - armed;
-  fmt::print("    {}: {:.1f} ns above dispatch armed, {:.2f} of the empty pair\n", limit.what, above, above / pair);
+  const std::optional<double> without = added_by(all, limit.without);
+  if (!with_it || !without) return;
+  const double above = *with_it - *without;
+  fmt::print("    {}: {:.1f} ns above {}, {:.2f} of the empty pair\n", limit.what, above, limit.without, above / pair);
   judge(fmt::format("{} at most {:g} of the empty pair", limit.what, limit.most), above <= limit.most * pair);
 }
 
@@ -127,11 +132,15 @@ void report_dispatch(const std::vector<Instrument>& all) {
   const std::optional<double> check = added_by(all, "kernel's dispatch check");
   if (pair) {
     if (armed) judge("dispatch armed at most half of the empty pair", *armed <= kMostArmed * *pair);
-    if (armed) {
-      report_request(all, {"dispatch, traced", "an event of --syscost_trace", kMostTraced}, *armed, *pair);
-      report_request(all, {"dispatch, 14 functions", "a stack of 14 functions for --syscost_where", kMostWhere}, *armed,
-                     *pair);
-    }
+    report_request(all, {"dispatch, traced", "an event of --syscost_trace", kMostTraced}, *pair);
+    report_request(all, {"dispatch, 14 functions", "a stack of 14 functions for --syscost_where", kMostWhere}, *pair);
+    constexpr std::string_view kDisarmed = "dispatch disarmed";
+    report_request(all, {"dispatch armed, fault", "a fault of this thread, armed,", kMostFault}, *pair);
+    report_request(all, {"armed, fault elsewhere", "a fault of another thread, armed,", kMostFault}, *pair);
+    report_request(all, {"dispatch disarmed, fault", "a fault of this thread, disarmed,", kMostFault, kDisarmed},
+                   *pair);
+    report_request(all, {"disarmed, fault elsewhere", "a fault of another thread, disarmed,", kMostFault, kDisarmed},
+                   *pair);
     // Detached is how a loop's timed passes run; disarmed is the time between windows.
     if (const std::optional<double> detached = added_by(all, "dispatch detached")) {
       judge("dispatch detached at most a tenth of the empty pair", *detached <= kMostIdle * *pair);

@@ -6,7 +6,8 @@
 //
 // Prints nanoseconds per getppid and per 1-byte write to /dev/null, each the least of nine batches of CALLS. MODE says
 // what this process does to itself first; instruments that work from outside (strace, perf trace, bpftrace, syscount)
-// run around mode `bare`. With `where:` the calls have a stack of 14 functions.
+// run around mode `bare`. With `where:` the calls have a stack of 14 functions. With `fault:` a rule of a fault looks
+// at the calls, and hits none; with `others:` it is a rule of another thread.
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -96,7 +98,8 @@ constexpr std::uint64_t kTraced = 500'000;
 
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
-      name == "dispatch" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
+      name == "dispatch" || name == "fault" || name == "others"
+          ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
       : name == "traced" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, {kTraced, {}})
       : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
       : name == "seccomp"    ? open_seccomp(false)
@@ -134,6 +137,20 @@ void stop_being_alone() {
   std::thread([] {
     for (;;) pause();
   }).detach();
+}
+
+/// Opens a rule for both calls that hits none of them.
+void open_rule(syscost::Backend& backend, bool is_of_another_thread) {
+  syscost::FaultRule rule;
+  rule.numbers.set(SYS_getppid).set(SYS_write);
+  rule.first = rule.last = syscost::FaultRule::kEver;
+  rule.result = -EIO;
+  const auto open = [&] {
+    if (const auto opened = backend.faults()->open(rule); !opened.ok()) give_up(opened.failure().reason.c_str());
+  };
+  if (!is_of_another_thread) return open();
+  // Its thread has ended before the calls: a second thread alone would make them slower.
+  std::thread(open).join();
 }
 
 /// Prints the median of the latencies that the backend saw of `call`: the middle of its bucket.
@@ -178,7 +195,8 @@ int main(int argc, char** argv) {
   if (argc != 3) {
     give_up(
         "usage: overhead_worker bare|empty_pair|clock_pair|kernel_check|"
-        "[ebpf:|dispatch:|traced:|where:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|beside|windows) "
+        "[ebpf:|dispatch:|fault:|others:|traced:|where:|trap:|seccomp:|unselected:](stay|detached|disarmed|armed|"
+        "beside|windows) "
         "CALLS");
   }
   std::string_view mode = argv[1];
@@ -208,6 +226,7 @@ int main(int argc, char** argv) {
     std::unique_ptr<syscost::Backend> backend = open_backend(name);
     if (mode == "beside") stop_being_alone();
     syscost::WindowBook book(*backend, syscost::quiet_memory());
+    if (name == "fault" || name == "others") open_rule(*backend, name == "others");
     if (mode == "detached" && !backend->detach().ok()) give_up("cannot detach");
     if (mode == "windows") {
       time_windows(book);

@@ -16,6 +16,7 @@
 
 #include "budgets/measures.h"
 #include "commands/count_rules.h"
+#include "commands/injected.h"
 #include "commands/surroundings.h"
 #include "csv/find_files.h"
 #include "csv/printable.h"
@@ -54,6 +55,7 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, field] : kFields) all.emplace_back(name, model::values_of(data, field));
   for (auto& fact : facts_to_remember(data)) all.push_back(std::move(fact));
+  if (std::string rules = inject_rules(data); !rules.empty()) all.emplace_back(kInjectSurrounding, std::move(rules));
   return all;
 }
 
@@ -133,6 +135,9 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
                      alarms.runs == 1 ? "" : "s", varying)
       << alarms.text() << '\n';
   if (!rules.empty()) out << rules << '\n';
+  InjectedCalls injected;
+  for (const stats::WindowSummary& window : windows) injected.add(window);
+  if (!injected.text().empty()) out << injected.text() << "; the baseline has the counts with them\n";
   return cli::kExitOk;
 }
 

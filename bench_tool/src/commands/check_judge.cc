@@ -10,6 +10,7 @@
 
 #include "commands/baseline.h"
 #include "commands/check.h"
+#include "commands/injected.h"
 #include "commands/surroundings.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
@@ -74,6 +75,14 @@ void ungate(Comparison& row, const char* why) {
   row.deltas.clear();
 }
 
+/// The rules that the baseline was measured with.
+std::string inject_rules_of(const model::Baseline& baseline) {
+  for (const auto& [name, value] : baseline.surroundings) {
+    if (name == kInjectSurrounding) return value;
+  }
+  return {};
+}
+
 /// Pairs and judges. Returns why it could not, or "".
 std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
   const bool baseline_has_details = result.baseline.has_details();
@@ -89,6 +98,10 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
   }
   name_windows(result);
+  const InjectedSide before{"the baseline", inject_rules_of(result.baseline)};
+  const InjectedSide after{"the run", inject_rules(result.data)};
+  for (WindowSummary& window : result.baseline_windows) window.inject_rules = before.rules;
+  for (WindowSummary& window : result.windows) window.inject_rules = after.rules;
   std::map<Key, std::size_t> of_run;
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
@@ -124,6 +137,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
   const std::vector<stats::ScatteredProgram> scattered = stats::judge_together(policy, rows);
+  std::vector<std::string> injected = injected_warnings(rows, before, after);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::optional<std::size_t> in_run = result.rows[i].run_index;
     // A baseline holds no sites.
@@ -133,6 +147,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
   for (const stats::ScatteredProgram& program : scattered) result.warnings.push_back(stats::warning_of(program));
+  for (std::string& line : injected) result.warnings.push_back(std::move(line));
   return {};
 }
 
@@ -200,6 +215,10 @@ void judge_budgets(const CheckSettings& settings, CheckResult& result) {
     windows.push_back(std::move(window));
   }
   result.judgement = budgets::judge(settings.budgets, windows);
+  if (settings.budgets.empty()) return;
+  InjectedCalls injected;
+  for (const WindowSummary& window : result.windows) injected.add(window);
+  if (!injected.text().empty()) result.warnings.push_back(injected.text() + "; budgets judge their counts as they are");
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "commands/compare_ci.h"
 #include "commands/count_rules.h"
 #include "commands/gate.h"
+#include "commands/injected.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -203,6 +204,10 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   std::vector<scale::Family> new_families;
   const auto old_side = summarize_side(result.old_data, result.old_windows, old_groups, old_families);
   const auto new_side = summarize_side(result.new_data, result.new_windows, new_groups, new_families);
+  const InjectedSide old_injected{"OLD", inject_rules(result.old_data)};
+  const InjectedSide new_injected{"NEW", inject_rules(result.new_data)};
+  for (WindowSummary& window : result.old_windows) window.inject_rules = old_injected.rules;
+  for (WindowSummary& window : result.new_windows) window.inject_rules = new_injected.rules;
   result.law_changes = scale::law_changes(old_families, new_families);
   const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;
@@ -234,6 +239,9 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   explain(pairing.pairs, old_groups, new_groups, result);
   for (const stats::ScatteredProgram& program : result.scattered) {
     result.warnings.push_back(stats::warning_of(program));
+  }
+  for (std::string& line : injected_warnings(result.rows, old_injected, new_injected)) {
+    result.warnings.push_back(std::move(line));
   }
   result.limits.threshold = options.threshold / 100;
   if (!options.is_counts_only) stats::judge_row_times(result.rows, result.comparable, result.limits);

@@ -39,6 +39,7 @@ Json syscall_json(const stats::SyscallSummary& syscall) {
           {"bytes", to_json(syscall.bytes)},
           {"bytes_released", to_json(syscall.bytes_released)},
           {"short_calls", to_json(syscall.short_calls)},
+          {"injected", to_json(syscall.injected)},
           {"restarts_sum", to_json(syscall.restarts)},
           {"in_flight_sum", to_json(syscall.in_flight)},
           {"no_return_sum", to_json(syscall.no_return)},
@@ -180,6 +181,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"bytes", write_median<&SyscallSummary::bytes>},
     {"bytes_released", write_median<&SyscallSummary::bytes_released>},
     {"short_calls", write_median<&SyscallSummary::short_calls>},
+    {"injected", write_median<&SyscallSummary::injected>},
 };
 
 }  // namespace

@@ -78,6 +78,7 @@ void Overview::add(const WindowSummary& window) {
   if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
   has_repetitions_ = has_repetitions_ || window.n > 1;
   add_leaks(window);
+  injected_.add(window);
   if (stats::adds_up(window)) add_totals(window);
   if (!is_listed(window)) return;
   const bool is_quiet = window.kind == "test" && window.syscalls.empty() && (window.calls || window.entries) &&
@@ -176,6 +177,7 @@ std::string Overview::text(const std::string& source, const cli::Options& option
                     lossy_ == 1 ? "" : "s");
     out += markdown ? line(warning) : paint.yellow(warning) + '\n';
   }
+  if (const std::string injected = injected_.text(); !injected.empty()) out += line(injected);
   for (const bool waits : {false, true}) {
     const std::string table = syscall_table(waits, waits ? room.waits : room.syscalls, width, markdown);
     if (!table.empty()) out += (markdown || waits ? "" : "\n") + table + (markdown ? "\n" : "");

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "commands/injected.h"
 #include "commands/summary_tables.h"
 #include "render/paint.h"
 #include "stats/window_summary.h"
@@ -45,6 +46,7 @@ class Overview {
   std::size_t quiet_tests_ = 0;                  // without a syscall
   std::optional<double> quiet_wall_ns_ = 0;
   std::size_t lossy_ = 0;
+  InjectedCalls injected_;
   std::size_t leaking_ = 0;  // windows that left something open
   std::string leaks_;        // the first of them, and what they left
   bool has_totals_ = false;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "commands/injected.h"
 #include "commands/left_open.h"
 #include "commands/summary.h"
 
@@ -70,6 +71,7 @@ std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSu
   if (const auto found = run.findings.find(window.name); found != run.findings.end()) {
     out.insert(out.end(), found->second.begin(), found->second.end());
   }
+  if (stats::has_injected(window)) out.push_back(injected_line(*window.injected) + " (docs/faults.md)");
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_remarks(syscall, out);
   if (std::string left = left_remark(window); !left.empty()) out.push_back(std::move(left));
   return out;

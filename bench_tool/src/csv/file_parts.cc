@@ -51,7 +51,8 @@ Columns columns_of(const Input& input) {
            std::string::npos;
   };
   if (!has(schema::Column::kCpuNs)) return Columns::before_cpu_ns;
-  return has(schema::kMeasureColumns.front()) ? Columns::all : Columns::before_measures;
+  if (!has(schema::kMeasureColumns.front())) return Columns::before_measures;
+  return has(schema::Column::kInjected) ? Columns::all : Columns::before_injected;
 }
 
 }  // namespace

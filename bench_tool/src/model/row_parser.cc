@@ -248,6 +248,7 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kCarriedIn, &parsed.carried_in},
                                          {Column::kDenied, &parsed.denied},
                                          {Column::kErrors, &parsed.errors},
+                                         {Column::kInjected, &parsed.injected},
                                          {Column::kPerRunCalls, &parsed.per_run_calls},
                                          {Column::kPerRunErrors, &parsed.per_run_errors},
                                          {Column::kBytes, &parsed.bytes},
@@ -269,6 +270,9 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
   }
   if (parsed.per_run_errors.value_or(0) > parsed.errors.value_or(0)) {
     return fmt::format("per_run_errors ({}) is more than the errors it is a part of", *parsed.per_run_errors);
+  }
+  if (parsed.injected.value_or(0) > counted.value_or(0)) {
+    return fmt::format("injected ({}) is more than the calls it is a part of", *parsed.injected);
   }
   const Measured& entries = parsed.entries;
   if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&

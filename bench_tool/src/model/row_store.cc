@@ -12,12 +12,12 @@ namespace {
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 
 /// The numbers of a row; the first two decide how the others are packed.
-constexpr std::array kNumbers = {&SyscallRow::entries,        &SyscallRow::calls,          &SyscallRow::restarts,
-                                 &SyscallRow::in_flight,      &SyscallRow::no_return,      &SyscallRow::carried_in,
-                                 &SyscallRow::denied,         &SyscallRow::errors,         &SyscallRow::per_run_calls,
-                                 &SyscallRow::per_run_errors, &SyscallRow::latency_count,  &SyscallRow::latency_sum_ns,
-                                 &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns, &SyscallRow::bytes,
-                                 &SyscallRow::bytes_released, &SyscallRow::short_calls,    &SyscallRow::per_run_bytes};
+constexpr std::array kNumbers = {
+    &SyscallRow::entries,        &SyscallRow::calls,          &SyscallRow::restarts,      &SyscallRow::in_flight,
+    &SyscallRow::no_return,      &SyscallRow::carried_in,     &SyscallRow::denied,        &SyscallRow::errors,
+    &SyscallRow::per_run_calls,  &SyscallRow::per_run_errors, &SyscallRow::latency_count, &SyscallRow::latency_sum_ns,
+    &SyscallRow::latency_min_ns, &SyscallRow::latency_max_ns, &SyscallRow::bytes,         &SyscallRow::bytes_released,
+    &SyscallRow::short_calls,    &SyscallRow::per_run_bytes,  &SyscallRow::injected};
 
 constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos, &SyscallRow::histogram};
 
@@ -30,7 +30,7 @@ enum How : std::uint64_t {
 };
 constexpr unsigned kFirstTextBit = 2 * kNumbers.size();
 constexpr std::uint64_t kIsNextLine = 1ULL << (kFirstTextBit + kTexts.size());
-constexpr unsigned kWordBytes = 5;
+constexpr unsigned kWordBytes = 6;
 static_assert(kFirstTextBit + kTexts.size() < 8 * kWordBytes);
 
 // The call, the word, the line, the texts and the numbers, as long as they can be.

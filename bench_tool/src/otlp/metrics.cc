@@ -42,6 +42,8 @@ constexpr Metric kBytes = {"syscost.bytes", "By", "What the calls of a syscall m
 constexpr Metric kBytesReleased = {"syscost.bytes_released", "By", "What the calls of a syscall unmapped"};
 constexpr Metric kShortCalls = {"syscost.short_calls", "{call}", "Calls that moved less than asked"};
 
+constexpr Metric kInjected = {"syscost.injected", "{call}", "Calls that a fault answered or changed"};
+
 /// Of a window's row, where the backend or a flag gives them.
 struct WindowNumber {
   Metric metric;
@@ -141,6 +143,7 @@ class Points {
     number(kBytes, row.bytes, attributes);
     number(kBytesReleased, row.bytes_released, attributes);
     number(kShortCalls, row.short_calls, attributes);
+    number(kInjected, row.injected, attributes);
     return add_latency(row, buckets, attributes);
   }
 

@@ -51,6 +51,10 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
     skipped_ += window.outcomes.contains("skipped") ? 1 : 0;
   }
   if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
+  if (stats::has_injected(window) && window.is_ours() && window.kind != "scope") {
+    injected_ += *window.injected;
+    ++injected_tests_;
+  }
   has_repetitions_ = has_repetitions_ || window.n > 1;
   if (!stats::adds_up(window)) return;
   has_totals_ = true;
@@ -94,6 +98,11 @@ std::string Totals::figures() const {
     if (bytes_written_) out += figure("Bytes written", render::bytes(*bytes_written_), medians);
   }
   out += "</dl>\n";
+  if (injected_ != 0) {
+    out += fmt::format("<p class=\"bad\">{} {} answered or changed by faults, in {} {}.</p>\n", injected_,
+                       injected_ == 1 ? "call was" : "calls were", injected_tests_,
+                       injected_tests_ == 1 ? "test" : "tests");
+  }
   if (lossy_ != 0) {
     out += fmt::format("<p class=\"bad\">Events or rows are missing in {} {}: their counts are lower bounds.</p>\n",
                        lossy_, lossy_ == 1 ? "test" : "tests");

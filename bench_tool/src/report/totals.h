@@ -3,6 +3,7 @@
 // The totals of a run: how much it makes of what, and the latencies of each syscall over all its tests.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -39,7 +40,8 @@ class Totals {
   Lines syscalls_;
   std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0, calls_ = 0, errors_ = 0, bytes_read_ = 0,
                         bytes_written_ = 0;
-  std::size_t tests_ = 0, failed_ = 0, skipped_ = 0, lossy_ = 0;
+  std::size_t tests_ = 0, failed_ = 0, skipped_ = 0, lossy_ = 0, injected_tests_ = 0;
+  std::uint64_t injected_ = 0;
   bool has_totals_ = false;
   bool has_repetitions_ = false;
 };

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <set>
@@ -19,6 +21,7 @@ namespace {
 
 constexpr const char* kCalls = "calls";
 constexpr const char* kEntries = "entries";
+constexpr const char* kInjected = "injected";
 constexpr const char* kPasses = "passes";
 constexpr const char* kPerRun = "per_run";
 constexpr std::string_view kPerRunErrno = "per_run ";
@@ -42,6 +45,7 @@ void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindo
   // A 0 stays: it says that per-run calls are known apart.
   if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
   for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
+  if (one.injected) add(kInjected, *one.injected);
 }
 
 Spread operator+(const Spread& a, const Spread& b) {
@@ -85,6 +89,8 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
     out.per_run_errors = Spread{n, 0, 0, 0};
   } else if (cell.what.starts_with(kPerRunErrno)) {
     out.per_run_errnos.insert_or_assign(cell.what.substr(kPerRunErrno.size()), spread);
+  } else if (cell.what == kInjected) {
+    out.injected = spread;
   } else if (cell.what == "kernel_ns") {
     out.kernel_ns = spread;
   } else if (cell.what.starts_with('E')) {
@@ -175,6 +181,9 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     if (out.calls && !one.calls) one.calls = Spread{window.n, 0, 0, 0};
     if (out.entries && !one.entries) one.entries = Spread{window.n, 0, 0, 0};
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
+    if (one.injected) {
+      out.injected = out.injected.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.injected->max));
+    }
     out.syscalls.push_back(std::move(one));
   }
   return out;

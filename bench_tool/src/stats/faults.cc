@@ -46,7 +46,33 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
   return {};
 }
 
+/// `faults changed 3 calls in NEW (write)`.
+std::string injected_text(const WindowSummary& window, std::string_view side) {
+  std::string names;
+  for (const SyscallSummary& one : window.syscalls) {
+    if (one.injected && one.injected->max > 0) names += (names.empty() ? "" : ", ") + one.name;
+  }
+  return fmt::format("faults changed {} call{} in {} ({})", *window.injected, *window.injected == 1 ? "" : "s", side,
+                     names);
+}
+
+/// Of the sides that have some, if the two differ by faults.
+std::string injected_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
+  std::string text;
+  if (!differ_by_faults(old_window, new_window)) return text;
+  for (const auto& [window, side] : sides_of(old_window, new_window)) {
+    if (has_injected(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
+  }
+  return text;
+}
+
 }  // namespace
+
+bool differ_by_faults(const WindowSummary& old_window, const WindowSummary& new_window) {
+  const bool old_has = has_injected(old_window);
+  const bool new_has = has_injected(new_window);
+  return old_has != new_has || (old_has && old_window.inject_rules != new_window.inject_rules);
+}
 
 std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
   std::string outcomes;
@@ -57,11 +83,13 @@ std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSum
       if (!fault.empty()) outcomes += (outcomes.empty() ? "" : ", ") + fault;
     }
   }
-  if (!outcomes.empty()) return Fault{Verdict::errored, outcomes};
+  std::string injected = injected_fault(old_window, new_window);
+  if (!outcomes.empty()) return Fault{Verdict::errored, outcomes + (injected.empty() ? "" : "; ") + injected};
   for (const auto& [window, side] : sides_of(old_window, new_window)) {
     std::string fault = loss_fault(*window, side);
     if (!fault.empty()) return Fault{Verdict::inconclusive, std::move(fault)};
   }
+  if (!injected.empty()) return Fault{Verdict::inconclusive, std::move(injected)};
   return std::nullopt;
 }
 

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "stats/faults.h"
+
 namespace syscost::bench::stats {
 namespace {
 
@@ -35,6 +37,7 @@ bool has_comparable_times(const Comparison& row, const Kind& kind, const Compara
   const WindowSummary& old_window = *row.old_window;
   const WindowSummary& new_window = *row.new_window;
   if (old_window.is_set_up() || new_window.is_set_up()) return false;
+  if (differ_by_faults(old_window, new_window)) return false;
   if (old_window.is_per_iteration != new_window.is_per_iteration) return false;
   if (kind.times_ns(old_window).empty() || kind.times_ns(new_window).empty()) return false;
   return old_window.is_timed_apart() && new_window.is_timed_apart() ? comparable.unmeasured : comparable.measured;

@@ -62,8 +62,8 @@ struct Comparison {
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.
-  bool has_fault = false;           ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses.
-  bool is_plain = false;            ///< A side holds times alone, so that `verdict` is that of the times.
+  bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
+  bool is_plain = false;   ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
   /// True if the wall time, the processor time, or one of the two has this verdict.

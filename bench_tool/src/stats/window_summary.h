@@ -43,6 +43,7 @@ struct SyscallSummary : CallFigures {
   Numbers bytes;
   Numbers bytes_released;
   Numbers short_calls;
+  Numbers injected;       ///< Calls of a repetition that faults answered or changed; never per iteration.
   Numbers per_run_calls;  ///< Made once per run of the loop; nullopt if not known apart.
   Numbers per_run_errors;
   ErrnoNumbers per_run_errnos;
@@ -118,10 +119,12 @@ struct WindowSummary {
   Numbers threads_left;
   Numbers children_left;
   Numbers mapped_bytes_left;
-  std::set<std::string_view> left_open;  ///< Of each repetition that left descriptors open, which.
-  std::optional<std::uint64_t> late;     ///< Sum.
-  std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
-  std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
+  std::set<std::string_view> left_open;   ///< Of each repetition that left descriptors open, which.
+  std::optional<std::uint64_t> late;      ///< Sum.
+  std::optional<std::uint64_t> lost;      ///< Sum; above 0 every count is a lower bound.
+  std::optional<std::uint64_t> injected;  ///< Sum of the calls that faults answered or changed, where that is known.
+  std::string inject_rules;               ///< Of its run: --syscost_inject. Set by who compares two runs.
+  std::vector<SyscallSummary> syscalls;   ///< Most kernel time first, then most calls, then by name.
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
@@ -141,6 +144,9 @@ struct WindowSummary {
 
 /// True if a syscall of the window has calls that are made once per run of the benchmark's loop.
 bool has_per_run_calls(const WindowSummary& window);
+
+/// True if a fault answered or changed a call of the window.
+bool has_injected(const WindowSummary& window);
 
 /// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);

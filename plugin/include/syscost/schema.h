@@ -22,7 +22,7 @@ namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
 /// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
@@ -32,6 +32,8 @@ inline constexpr int kCpuNsSince = 5;
 inline constexpr int kNamesSince = 6;
 /// Since this version there are the columns of kMeasureColumns; files of older ones have all others, in the same order.
 inline constexpr int kMeasuresSince = 7;
+/// Since this version there is column `injected`; files of older ones have all others, in the same order.
+inline constexpr int kInjectedSince = 8;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -71,7 +73,8 @@ inline constexpr std::string_view kEndMark = "end";
   X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
   X(kRestarts, "restarts") X(kInFlight, "in_flight") X(kNoReturn, "no_return")       \
   X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
-  X(kErrnos, "errnos") X(kPerRunCalls, "per_run_calls")                              \
+  X(kErrnos, "errnos") X(kInjected, "injected")                                      \
+  X(kPerRunCalls, "per_run_calls")                                                   \
   X(kPerRunErrors, "per_run_errors") X(kPerRunErrnos, "per_run_errnos")              \
   X(kBytes, "bytes") X(kBytesReleased, "bytes_released")                             \
   X(kShortCalls, "short_calls") X(kPerRunBytes, "per_run_bytes")                     \
@@ -117,6 +120,7 @@ inline constexpr std::array kMeasureColumns = {Column::kPeakRssBytes,
 /// The first version of which files have the column, under today's name or the one before.
 constexpr int column_since(Column column) {
   if (column == Column::kCpuNs) return kCpuNsSince;
+  if (column == Column::kInjected) return kInjectedSince;
   for (const Column measure : kMeasureColumns) {
     if (column == measure) return kMeasuresSince;
   }

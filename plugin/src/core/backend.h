@@ -47,6 +47,7 @@ struct Capabilities {
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
   BytesKnown bytes = BytesKnown::none;
+  bool injected = false;                        ///< Calls that a fault answered or changed.
   bool children = false;                        ///< Counts child processes too; true only if that was requested.
   std::uint32_t lanes = 0;                      ///< How many threads can be inside thread scopes at once.
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: their counts are empty, not 0.
@@ -81,6 +82,7 @@ struct Crossing {
   std::uint64_t bytes = 0;           ///< As in Tally.
   std::uint64_t bytes_released = 0;  ///< As in Tally.
   bool is_short = false;             ///< It moved less than asked.
+  bool is_injected = false;          ///< A fault answered or changed it.
   bool is_traced = false;            ///< trace() has an event of it.
 };
 

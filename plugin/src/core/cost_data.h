@@ -29,6 +29,7 @@ struct Measured {
   bool errors = true;
   bool latency = true;
   BytesKnown bytes = BytesKnown::none;
+  bool injected = false;
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 

@@ -82,6 +82,7 @@ struct Tally {
   std::uint64_t bytes = 0;           ///< That `calls` moved or mapped (byte_rules.h).
   std::uint64_t bytes_released = 0;  ///< That `calls` unmapped.
   std::uint64_t short_calls = 0;     ///< Of `calls`: they moved less than asked.
+  std::uint64_t injected = 0;        ///< Of `calls`: a fault answered or changed them.
   ErrnoCounts errors;                ///< Of `calls`, by errno.
   SparseHistogram latency;           ///< One value per returned entry.
 
@@ -110,13 +111,14 @@ struct Tally {
     bytes += other.bytes;
     bytes_released += other.bytes_released;
     short_calls += other.short_calls;
+    injected += other.injected;
     errors.merge(other.errors);
     latency.merge(other.latency);
   }
 
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
-    bytes = bytes_released = short_calls = 0;
+    bytes = bytes_released = short_calls = injected = 0;
     errors.clear();
     latency.clear();
   }

@@ -102,6 +102,7 @@ void WindowBook::add(const Crossing& crossing) {
         tally.bytes += crossing.bytes;
         tally.bytes_released += crossing.bytes_released;
         if (crossing.is_short) ++tally.short_calls;
+        if (crossing.is_injected) ++tally.injected;
         break;
       case Crossing::Outcome::kRestart:
         ++tally.restarts;

@@ -104,6 +104,29 @@ TEST(CsvVersions, ReadsMeasures) {
   EXPECT_EQ(calls[0].per_run_bytes.value_or(9), 0U);
 }
 
+TEST(CsvVersions, ReadsFilesOfVersionsWithoutInjected) {
+  const std::string rows =
+      test_row({{"schema_version", "7"}, {"total_calls", "3"}}) +
+      syscall_row({{"schema_version", "7"}, {"calls", "3"}, {"per_run_calls", "1"}, {"bytes", "5"}});
+  const Loaded loaded =
+      load(testing::as_before(schema::kInjectedSince, rows), {}, testing::as_before(schema::kInjectedSince, header()));
+  EXPECT_EQ(loaded.problems, "");
+  const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_FALSE(calls[0].injected.has_value());
+  EXPECT_EQ(calls[0].per_run_calls.value_or(0), 1U);
+  EXPECT_EQ(calls[0].bytes.value_or(0), 5U);
+}
+
+TEST(CsvVersions, ReadsInjected) {
+  const Loaded loaded = load(test_row({{"total_calls", "9"}}) + syscall_row({{"calls", "9"}, {"injected", "2"}}));
+  EXPECT_EQ(loaded.problems, "");
+  EXPECT_EQ(loaded.data.rows_of(0).at(0).injected.value_or(0), 2U);
+  const Loaded wrong = load(test_row({{"total_calls", "1"}}) + syscall_row({{"calls", "1"}, {"injected", "2"}}));
+  EXPECT_NE(wrong.problems.find("injected (2) is more than the calls it is a part of"), std::string::npos)
+      << wrong.problems;
+}
+
 std::string with_names_before(std::string header) {
   for (const auto& [column, before] : schema::kNamesBefore) {
     const std::string now = "," + std::string(schema::kColumnNames[static_cast<std::size_t>(column)]) + ",";
@@ -145,7 +168,7 @@ TEST(CsvVersions, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string now = header() + test_row({});
   const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
   EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
-                                             "f.csv:4: a row of schema version 7 in a file of another one: " + advice);
+                                             "f.csv:4: a row of schema version 8 in a file of another one: " + advice);
   EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
                                              "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
   const std::string two_in_one = test_row({{"schema_version", "4"}});

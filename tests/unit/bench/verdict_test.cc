@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "stats/row_times.h"
 #include "windows.h"
 
 namespace syscost::bench::stats {
@@ -267,6 +272,55 @@ TEST(Verdict, IsNeverSameWhenEventsWereLost) {
   lossy.lost = 1;
   EXPECT_EQ(verdict(window({}), lossy), Verdict::inconclusive);
   EXPECT_EQ(verdict(lossy, window({})), Verdict::inconclusive);
+}
+
+/// Three of ten writes.
+WindowSummary faulted() {
+  SyscallSummary writes = syscall("write", exact(10));
+  writes.injected = exact(3);
+  WindowSummary one = window({writes});
+  one.injected = 6;  // over both repetitions
+  one.times_ns = {1000, 1000};
+  return one;
+}
+
+TEST(Verdict, IsInconclusiveIfFaultsChangedCallsOnOneSideOnly) {
+  WindowSummary plain = faulted();
+  plain.injected = 0;
+  const WindowSummary with = faulted();
+  for (const auto& injected : {std::optional<std::uint64_t>(0), std::optional<std::uint64_t>()}) {  // an older file
+    plain.injected = injected;
+    Comparison row = compare_windows(&plain, &with, {});
+    EXPECT_EQ(row.verdict, Verdict::inconclusive);
+    EXPECT_EQ(row.reason, "faults changed 6 calls in NEW (write)");
+    EXPECT_TRUE(row.has_fault);
+    EXPECT_EQ(compare_windows(&with, &plain, {}).reason, "faults changed 6 calls in OLD (write)");
+    std::vector<Comparison> rows = {row};
+    judge_row_times(rows, {}, {});
+    EXPECT_FALSE(rows[0].time.has_value());
+  }
+}
+
+TEST(Verdict, IsThatOfTheCountsIfFaultsChangedCallsOnBothSides) {
+  const WindowSummary one = faulted();
+  EXPECT_EQ(compare_windows(&one, &one, {}).verdict, Verdict::same);
+  WindowSummary other = faulted();
+  other.inject_rules = "write:EIO:2+";
+  const Comparison row = compare_windows(&one, &other, {});
+  EXPECT_EQ(row.verdict, Verdict::inconclusive);
+  EXPECT_EQ(row.reason, "faults changed 6 calls in OLD (write), faults changed 6 calls in NEW (write)");
+  WindowSummary more = faulted();
+  more.syscalls[0].calls = exact(11);
+  EXPECT_EQ(compare_windows(&one, &more, {}).verdict, Verdict::regressed);
+}
+
+TEST(Verdict, NamesTheFaultsOfATestThatFailed) {
+  const WindowSummary plain = window({});
+  WindowSummary failed = faulted();
+  failed.outcomes = {{"failed", 2}};
+  const Comparison row = compare_windows(&plain, &failed, {});
+  EXPECT_EQ(row.verdict, Verdict::errored);
+  EXPECT_EQ(row.reason, "failed in NEW; faults changed 6 calls in NEW (write)");
 }
 
 TEST(Verdict, IsErroredWhenTheTestFailedOnOneSide) {

@@ -157,6 +157,15 @@ TEST_F(WindowRowsTest, HasBytesOfSyscallsThatHaveSome) {
   EXPECT_EQ(bytes(all[1]), "write   ");
 }
 
+TEST_F(WindowRowsTest, HasInjectedCallsWhereTheBackendKnowsThem) {
+  EXPECT_EQ(rows(&cost_, kEverything).back()["injected"], "");
+  Capabilities knows = kEverything;
+  knows.injected = true;
+  EXPECT_EQ(rows(&cost_, knows).back()["injected"], "0");
+  cost_.table.at({Abi::x86_64, SYS_write}).injected = 2;
+  EXPECT_EQ(rows(&cost_, knows).back()["injected"], "2");
+}
+
 TEST_F(WindowRowsTest, SaysWhichCallsArePerRunWhereThatIsKnown) {
   Cells unknown = rows(&cost_, kEverything).back();
   EXPECT_EQ(unknown["per_run_calls"] + unknown["per_run_errors"] + unknown["per_run_errnos"], "");

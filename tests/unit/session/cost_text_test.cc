@@ -26,6 +26,8 @@ Cost sample() {
   writes.bytes = 70;
   writes.bytes_released = 4096;
   writes.short_calls = 2;
+  writes.injected = 6;
+  data->measured.injected = true;
   data->measured.bytes = BytesKnown::but_foreign_lengths;
   writes.errors.add(EINTR, 1);
   writes.errors.add(EBADF, 2);
@@ -66,6 +68,8 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.bytes, 70U);
   EXPECT_EQ(writes.bytes_released, 4096U);
   EXPECT_EQ(writes.short_calls, 2U);
+  EXPECT_EQ(writes.injected, 6U);
+  EXPECT_TRUE(data.measured.injected);
   EXPECT_EQ(data.measured.bytes, BytesKnown::but_foreign_lengths);
   EXPECT_EQ(writes.errors.count(EINTR), 1U);
   EXPECT_EQ(writes.errors.count(EBADF), 2U);
@@ -113,7 +117,8 @@ TEST(CostText, IsNoNumberWhenItWasCutOrIsSomethingElse) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(cost_from_text(text.substr(0, size)).available()) << text.substr(0, size);
   }
-  for (const char* bad : {"", "2 1 1 1 1 0 0 .", "hello", "3 1 1 1 1 2 0 0 x.", "3 1 1 1 1 3 0 0 .", "3 1 1 1 1 2 0 0 ;9 9 ."}) {
+  for (const char* bad :
+       {"", "2 1 1 1 1 0 0 .", "hello", "3 1 1 1 1 2 0 0 x.", "3 1 1 1 1 3 0 0 .", "3 1 1 1 1 2 0 0 ;9 9 ."}) {
     EXPECT_FALSE(cost_from_text(bad).available()) << bad;
   }
 }

@@ -69,6 +69,7 @@ class DispatchBackend final : public Backend {
             .latency = syscost_state.ns_per_tick != 0,
             .carried_in = true,
             .bytes = BytesKnown::but_foreign_lengths,
+            .injected = true,
             .lanes = kLanes - 1};
   }
   Calibration calibration() const override { return calibration_; }

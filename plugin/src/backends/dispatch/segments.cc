@@ -56,6 +56,7 @@ void take_cell(Cell& cell, SyscallId id, Tally& into) {
   into.calls += timed + cell.calls_untimed;
   into.latency.add_exact(timed, cell.latency_sum_ns, cell.latency_least - 1, cell.latency_max_ns);
   add_bytes(into, id, cell.bytes, cell.bytes_second);
+  into.injected += cell.injected;
   cell = {};
 }
 
@@ -106,6 +107,7 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;
   add_bytes(crossing, entry.bytes, entry.bytes_second);
+  crossing.is_injected = entry.is_injected != 0;
   crossing.is_traced = entry.is_traced != 0;
   sink.add(crossing);
 }

@@ -113,6 +113,13 @@ std::string own_build_id() {
   return id;
 }
 
+/// What --syscost_inject was given: `write:ENOSPC:3,read:EIO` for two.
+std::string inject_text(const Options& options) {
+  std::string text;
+  for (const InjectRequest& request : options.inject) text += (text.empty() ? "" : ",") + request.text;
+  return text;
+}
+
 }  // namespace
 
 Result<std::string> resolve_path(const std::string& path, Source source) {
@@ -168,7 +175,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.program = program_invocation_short_name;
   info.commit = options.commit.empty() ? find_commit() : options.commit;
   info.build_id = own_build_id();
-  info.surroundings = to_text(read_surroundings());
+  Surroundings surroundings = read_surroundings();
+  if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
+  info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
   info.run_id = options.run_id;
   if (info.run_id.empty()) {

@@ -44,6 +44,7 @@ Capabilities capabilities_of(const detail::CostData& data) {
   can.errors = data.measured.errors;
   can.latency = data.measured.latency;
   can.bytes = data.measured.bytes;
+  can.injected = data.measured.injected;
   return can;
 }
 

@@ -45,6 +45,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .errors = capabilities.errors,
                     .latency = capabilities.latency,
                     .bytes = capabilities.bytes,
+                    .injected = capabilities.injected,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
   if (const StackSource* stacks = backend->stacks(); stacks != nullptr) cost->make_extra().stacks = stacks;

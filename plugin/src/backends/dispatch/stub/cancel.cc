@@ -183,7 +183,7 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
     Call& call = code.call();
     if (call.thread->lane->control != 0) {
       call.result = code.at(REG_RAX);
-      call.abi = 0;
+      call.abi = call.is_injected = 0;
       call.frame_pointer = code.at(REG_RBP);
       record(guard, call, read_ticks());
     }

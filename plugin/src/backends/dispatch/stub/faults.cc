@@ -53,6 +53,22 @@ bool is_chosen(const FaultRule& rule, std::uint64_t n) {
   return rule.threshold == ~std::uint64_t{0} || draw(rule.seed, n) < rule.threshold;
 }
 
+std::uint32_t place_of(const FaultRule& rule) {
+  return static_cast<std::uint32_t>(&rule - syscost_faults.rule);
+}
+
+/// As choose_rule(), of the rules below the place `end`.
+inline ChosenRule choose_below(const Guard& guard, const Call& call, std::uint32_t end, bool is_answered) {
+  for (std::uint32_t i = end; i-- > 0;) {
+    FaultRule& rule = syscost_faults.rule[i];
+    const std::uint64_t generation = load(rule.generation);
+    if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(guard, rule, call)) continue;
+    const std::uint64_t n = add_to(rule.matches, generation, 1, rule.thread == nullptr);
+    if (n != 0 && is_chosen(rule, n)) return {&rule, generation};
+  }
+  return {};
+}
+
 // ---- how many bytes -------------------------------------------------------------------------------------------------
 
 /// Where a call that moves bytes says how many.
@@ -86,14 +102,17 @@ struct Stretch {
 };
 
 /// Lets the call move at most `most` bytes, which is not 0. Of several stretches only whole ones remain, or a part of
-/// the first.
-void shorten(Call& call, std::uint64_t most) {
+/// the first. False if it moves no more anyway.
+bool shorten(Call& call, std::uint64_t most) {
   const Size size = size_of(call.number);
-  if (size == Size::in_rdx && call.used.rdx > most) call.used.rdx = most;
-  if (size != Size::in_vector) return;
+  if (size == Size::in_rdx && call.used.rdx > most) {
+    call.used.rdx = most;
+    return true;
+  }
+  if (size != Size::in_vector) return false;
   const std::uint64_t count = call.used.rdx;
   constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
-  if (count == 0 || count > kMostStretches || !is_readable(call.used.rsi, count * sizeof(Stretch))) return;
+  if (count == 0 || count > kMostStretches || !is_readable(call.used.rsi, count * sizeof(Stretch))) return false;
   std::uint64_t bytes = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const auto stretch = read_at<Stretch>(call.used.rsi + i * sizeof(Stretch));
@@ -103,14 +122,20 @@ void shorten(Call& call, std::uint64_t most) {
     }
     if (bytes > 0) {
       call.used.rdx = i;
-      return;
+      return true;
     }
     call.adapted.vector[0] = stretch.address;
     call.adapted.vector[1] = most;
     call.used.rsi = reinterpret_cast<std::uint64_t>(call.adapted.vector);
     call.used.rdx = 1;
-    return;
+    return true;
   }
+  return false;
+}
+
+/// For column `injected`.
+void note_change(Call& call, bool is_changed) {
+  if (is_changed) call.is_injected = 1;
 }
 
 /// What the rule still lets through; the rule counts the call's bytes when it comes back.
@@ -118,7 +143,7 @@ bool is_used_up(FaultRule& rule, std::uint64_t generation, Call& call, bool is_p
   const std::uint64_t moved = load(rule.moved);
   if (moved >> kGenerationAt != generation || count_in(moved) >= rule.bytes_left) return true;
   if (is_plain) {
-    shorten(call, rule.bytes_left - count_in(moved));
+    note_change(call, shorten(call, rule.bytes_left - count_in(moved)));
     call.adapted.clients |= kMarkedByFaults;
   }
   return false;
@@ -142,27 +167,28 @@ void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std
 
 }  // namespace
 
-bool ask_faults(const Guard& guard, Call& call, bool is_plain) {
-  if (call.abi != 0 || !is_of_program(*call.thread)) return false;
+ChosenRule choose_rule(const Guard& guard, const Call& call) {
+  if (call.abi != 0 || !is_of_program(*call.thread)) return {};
+  return choose_below(guard, call, load(syscost_faults.high), false);
+}
+
+bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen) {
   bool is_answered = false;
   std::uint64_t delay_ns = 0;
-  for (std::uint32_t i = load(syscost_faults.high); i-- > 0;) {
-    FaultRule& rule = syscost_faults.rule[i];
-    const std::uint64_t generation = load(rule.generation);
-    if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(guard, rule, call)) continue;
-    const bool is_shared = rule.thread == nullptr;
-    const std::uint64_t n = add_to(rule.matches, generation, 1, is_shared);
-    if (n == 0 || !is_chosen(rule, n)) continue;
+  for (; chosen.rule != nullptr; chosen = choose_below(guard, call, place_of(*chosen.rule), is_answered)) {
+    FaultRule& rule = *chosen.rule;
+    const std::uint64_t generation = chosen.generation;
     if (rule.has_bytes != 0 && !is_used_up(rule, generation, call, is_plain)) continue;
-    const std::uint64_t hits = add_to(rule.hits, generation, 1, is_shared);
+    const std::uint64_t hits = add_to(rule.hits, generation, 1, rule.thread == nullptr);
     if (hits == 0) continue;
     if (rule.keeps_hits != 0) keep_hit(guard, rule, generation, hits, call);
     if (is_answered) continue;
     delay_ns += rule.delay_enter_ns;
+    note_change(call, rule.answers != 0 || rule.delay_enter_ns != 0 || (is_plain && rule.delay_exit_ns != 0));
     if (is_plain) {
       call.adapted.delay_exit_ns += rule.delay_exit_ns;
       if (rule.shortens != 0) {
-        shorten(call, rule.most_bytes);
+        note_change(call, shorten(call, rule.most_bytes));
         call.adapted.clients |= kMarkedByFaults;
       }
     }

@@ -82,8 +82,19 @@ struct FaultState {
   FaultRule rule[kFaultRules];
 };
 
-/// True if a rule answers: `result` is set. `is_plain`: `adapted` and `used` may be changed for it.
-bool ask_faults(const Guard& guard, Call& call, bool is_plain);
+/// A rule that hits a call, if it has no further condition.
+struct ChosenRule {
+  FaultRule* rule;  ///< Null = there is none.
+  std::uint64_t generation;
+};
+
+/// The rule that is asked first, of those that the call matches and that choose it. Counts the call in the rules that
+/// it asks. Needs the thread, the number and `given` of the call.
+ChosenRule choose_rule(const Guard& guard, const Call& call);
+
+/// The same for a call that was chosen: true if a rule answers, and `result` is set. `is_plain`: `adapted` and `used`
+/// may be changed for it.
+bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen);
 /// After a call that moved bytes which a rule counts.
 void tell_faults(const Guard& guard, const Call& call);
 

@@ -34,6 +34,7 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   }
   const bool is_shared = home->is_shared;
   set_bit(home->dirty[bank], slot, is_shared);
+  if (call.is_injected != 0) add(cell->injected, 1, is_shared);
   const syscost_byte_source source = byte_source_of(load(syscost_state.directory.syscall_of[slot]));
   std::atomic_ref(cell->mark).store(mark_of(source), std::memory_order_relaxed);
   if (outcome.has_latency) {
@@ -96,6 +97,7 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.bytes = bytes.bytes;
   entry.bytes_second = bytes.second;
   entry.stack = traced.stack;
+  entry.is_injected = call.is_injected;
   // One that entered before any window is none of a window's calls.
   entry.is_traced = call.control != 0 && keep_if_traced(guard, traced) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
@@ -168,6 +170,7 @@ bool count_by_stack(const Guard& guard, Account& account, Control control, KeptU
     errors = error_of(*place, static_cast<std::uint32_t>(outcome.error));
     if (errors == nullptr) return false;
   }
+  if (call.is_injected != 0) add(place->cell.injected, 1, false);
   if (outcome.has_latency) {
     add_latency(place->cell, outcome.latency_ns, false);
   } else {
@@ -288,6 +291,8 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   Thread& thread = *call.thread;
   const bool with_stack = kWatched == Watched::all && syscost_where != 0;
   const bool unmaps = with_stack && may_unmap(call);
+  // The common cases do not count it. The stub's own way of the common call has none.
+  const bool is_common = has_result && (kWatched != Watched::all || call.is_injected == 0);
   // Also of calls that are not counted.
   if (unmaps && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
     note_unmapping(call);
@@ -304,9 +309,9 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   if (with_stack && outer != 0 && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
     note_openers(call, 0);
   if (with_stack && outer == 0) {
-    if (!has_result || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
+    if (!is_common || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
       record_with_stack(guard, call, now, has_result);
-  } else if (!has_result || !record_common<kWatched != Watched::counts>(guard, call, now)) [[unlikely]] {
+  } else if (!is_common || !record_common<kWatched != Watched::counts>(guard, call, now)) [[unlikely]] {
     record_any(guard, call, now, has_result);
   }
   add(thread.ended, 1, false);

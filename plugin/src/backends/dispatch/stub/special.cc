@@ -66,7 +66,8 @@ Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
 Plan save_for_shared(Call& call) {
   Thread& thread = *call.thread;
   Saved& saved = thread.saved[thread.saved_depth % kSaved];
-  saved = {call.return_address, call.flags, call.number, call.control, syscost_forbids_ticks == 0 ? read_ticks() : 0};
+  saved = {call.return_address, call.flags,   static_cast<std::uint32_t>(call.number),
+           call.is_injected,    call.control, syscost_forbids_ticks == 0 ? read_ticks() : 0};
   ++thread.saved_depth;
   return Plan::shared_stack;
 }
@@ -172,6 +173,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
   call.control = saved.control;
   call.start = saved.start;
   call.abi = 0;
+  call.is_injected = saved.is_injected;
   --thread.saved_depth;
   record(guard, call, now);
 }
@@ -278,16 +280,34 @@ Plan prepare(const Guard& guard, Call& call) {
   return Plan::call;
 }
 
-Plan prepare_or_ask(const Guard& guard, Call& call) {
-  const auto number = static_cast<std::uint32_t>(call.number);
-  const unsigned char marks = std::atomic_ref(syscost_is_special[number]).load(std::memory_order_relaxed);
+void take_arguments(Call& call) {
+  call.control = call.thread->lane->control;
+  call.used = call.given;
+  call.note = 0;
+}
+
+__attribute__((noinline)) Plan prepare_or_ask(const Guard& guard, Call& call, unsigned char marks,
+                                              const ChosenRule& chosen) {
+  take_arguments(call);
   const bool is_plain = (marks & kNeedsCare) == 0;
   // Without a mark by now: the client went meanwhile.
   if (is_plain || marks != kNeedsCare) {
-    const Plan plan = ask_clients(guard, call, marks);
+    const Plan plan = ask_clients(guard, call, marks, chosen);
     if (is_plain || plan == Plan::answered) return plan;
   }
   return prepare(guard, call);
+}
+
+/// The most common case, a call that faults look at and no rule hits, takes no more than it must.
+__attribute__((always_inline)) inline Plan choose_and_prepare(const Guard& guard, Call& call) {
+  const auto number = static_cast<std::uint32_t>(call.number);
+  const unsigned char marks = std::atomic_ref(syscost_is_special[number]).load(std::memory_order_relaxed);
+  ChosenRule chosen{};
+  if ((marks & kMarkedByFaults) != 0) chosen = choose_rule(guard, call);
+  const bool is_common = marks == kMarkedByFaults && chosen.rule == nullptr && !is_on_trap_stack(call);
+  if (is_common) [[likely]]
+    return Plan::common;
+  return prepare_or_ask(guard, call, marks, chosen);
 }
 
 /// Counted before the rest is done: a SIGSYS that the call has sent or unblocked comes in the middle of that, and its
@@ -340,10 +360,7 @@ using syscost::signal_safe::Guard;
 std::uint64_t syscost_prepare(Call* call) {
   const Guard guard = EntryPoint::enter();
   call->frame_pointer = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));
-  call->control = call->thread->lane->control;
-  call->used = call->given;
-  call->note = 0;
-  return static_cast<std::uint64_t>(syscost::signal_safe::prepare_or_ask(guard, *call));
+  return static_cast<std::uint64_t>(syscost::signal_safe::choose_and_prepare(guard, *call));
 }
 
 bool syscost_finish(Call* call, std::uint64_t now) {

@@ -53,6 +53,7 @@ struct Cell {
   std::uint64_t latency_max_ns;
   std::uint64_t bytes;         ///< That calls moved or mapped.
   std::uint64_t bytes_second;  ///< Short calls, or what calls unmapped.
+  std::uint64_t injected;      ///< Calls that a fault answered or changed (faults.h).
   std::uint64_t buckets[kBuckets];
 };
 
@@ -79,7 +80,8 @@ struct alignas(64) Lane {
 struct Saved {
   std::uint64_t return_address;
   std::uint64_t flags;
-  std::uint64_t number;
+  std::uint32_t number;
+  std::uint32_t is_injected;
   Control control;
   std::uint64_t start;
 };
@@ -148,7 +150,7 @@ struct LogRecord {
   std::uint32_t has_latency;
   std::uint32_t is_traced;
   std::uint32_t stack;  ///< CallDetail::stack
-  std::uint32_t padding;
+  std::uint32_t is_injected;
 };
 
 inline constexpr std::uint64_t kDelivered = 1ULL << 63;
