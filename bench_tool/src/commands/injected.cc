@@ -22,7 +22,7 @@ std::string some_of(std::vector<std::string> names) {
   return fmt::format("{}{}", fmt::join(names, ", "), has_more ? ", ..." : "");
 }
 
-std::string tests_text(std::size_t count) {
+std::string number_of_tests(std::size_t count) {
   return fmt::format("{} test{}", count, count == 1 ? "" : "s");
 }
 
@@ -41,7 +41,7 @@ void InjectedCalls::add(const stats::WindowSummary& window) {
 
 std::string InjectedCalls::text() const {
   if (calls_ == 0) return {};
-  return fmt::format("{}, in {}: {}", injected_line(calls_), tests_text(names_.size()), some_of(names_));
+  return fmt::format("{}, in {}: {}", injected_line(calls_), number_of_tests(names_.size()), some_of(names_));
 }
 
 std::string inject_rules(const model::Dataset& data) {
@@ -66,7 +66,7 @@ std::vector<std::string> injected_warnings(const std::vector<stats::Comparison>&
   const auto warn = [&](const std::vector<std::string>& names, const std::string& where) {
     if (names.empty()) return;
     warnings.push_back(fmt::format("faults answered or changed calls of {} {}, so that they are not compared: {}",
-                                   tests_text(names.size()), where, some_of(names)));
+                                   number_of_tests(names.size()), where, some_of(names)));
   };
   const auto alone = [](const InjectedSide& side) {
     return fmt::format("in {} alone{}", side.name,
