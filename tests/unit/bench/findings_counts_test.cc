@@ -105,7 +105,7 @@ TEST(Findings, AreNotesIfTheirCallsCostNextToNothing) {
 TEST(TinyWrites, NamesTheLineThatWritesMost) {
   const Findings all =
       find_in(window({dear_calls("write", 300, {{"bytes", "4800"}, {"detail", "at src/log.cc:17 Log::batch+3"}}),
-                      calls("write", 2, {{"bytes", "32"}, {"detail", "at src/log.cc:40 Log::end"}})}));
+                      dear_calls("write", 2, {{"bytes", "32"}, {"detail", "at src/log.cc:40 Log::end"}})}));
   ASSERT_EQ(all.found.size(), 1U);
   EXPECT_EQ(all.found[0].site, "src/log.cc:17 Log::batch");
   EXPECT_EQ(all.found[0].syscall, "write");
