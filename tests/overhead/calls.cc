@@ -135,12 +135,12 @@ void report_dispatch(const std::vector<Instrument>& all) {
     report_request(all, {"dispatch, traced", "an event of --syscost_trace", kMostTraced}, *pair);
     report_request(all, {"dispatch, 14 functions", "a stack of 14 functions for --syscost_where", kMostWhere}, *pair);
     constexpr std::string_view kDisarmed = "dispatch disarmed";
-    report_request(all, {"dispatch armed, fault", "a fault of this thread, armed,", kMostFault}, *pair);
-    report_request(all, {"armed, fault elsewhere", "a fault of another thread, armed,", kMostFault}, *pair);
-    report_request(all, {"dispatch disarmed, fault", "a fault of this thread, disarmed,", kMostFault, kDisarmed},
-                   *pair);
-    report_request(all, {"disarmed, fault elsewhere", "a fault of another thread, disarmed,", kMostFault, kDisarmed},
-                   *pair);
+    report_request(all, {"dispatch armed, fault", "a fault that does not hit, while armed", kMostFault}, *pair);
+    report_request(all, {"armed, fault elsewhere", "a fault of another thread, while armed", kMostFault}, *pair);
+    report_request(
+        all, {"dispatch disarmed, fault", "a fault that does not hit, while disarmed", kMostFault, kDisarmed}, *pair);
+    report_request(
+        all, {"disarmed, fault elsewhere", "a fault of another thread, while disarmed", kMostFault, kDisarmed}, *pair);
     // Detached is how a loop's timed passes run; disarmed is the time between windows.
     if (const std::optional<double> detached = added_by(all, "dispatch detached")) {
       judge("dispatch detached at most a tenth of the empty pair", *detached <= kMostIdle * *pair);
