@@ -19,6 +19,7 @@
 #include "stats/empty_windows.h"
 #include "stats/scatter.h"
 #include "stats/site_changes.h"
+#include "stats/unequal_waits.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -136,7 +137,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     // A test that failed in the baseline and passes now is new: it has counts for the first time.
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
   }
-  const std::vector<stats::ScatteredProgram> scattered = stats::judge_together(policy, rows);
+  const stats::JointJudgement together = stats::judge_together(policy, rows);
   std::vector<std::string> injected = injected_warnings(rows, before, after);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::optional<std::size_t> in_run = result.rows[i].run_index;
@@ -146,7 +147,13 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   }
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
-  for (const stats::ScatteredProgram& program : scattered) result.warnings.push_back(stats::warning_of(program));
+  for (const stats::ScatteredProgram& program : together.scattered) {
+    result.warnings.push_back(stats::warning_of(program));
+  }
+  if (together.unequal_waits != 0) {
+    result.warnings.push_back(stats::warning_of_unequal_waits(together.unequal_waits,
+                                                              "to judge them, make the baseline from 3 runs or more"));
+  }
   for (std::string& line : injected) result.warnings.push_back(std::move(line));
   return {};
 }

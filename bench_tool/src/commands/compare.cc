@@ -25,6 +25,7 @@
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
 #include "stats/site_changes.h"
+#include "stats/unequal_waits.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -235,10 +236,15 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  result.scattered = stats::judge_together(options.counts, result.rows);
+  stats::JointJudgement together = stats::judge_together(options.counts, result.rows);
+  result.scattered = std::move(together.scattered);
   explain(pairing.pairs, old_groups, new_groups, result);
   for (const stats::ScatteredProgram& program : result.scattered) {
     result.warnings.push_back(stats::warning_of(program));
+  }
+  if (together.unequal_waits != 0) {
+    result.warnings.push_back(stats::warning_of_unequal_waits(
+        together.unequal_waits, "to judge them, run both 5 times (--gtest_repeat=5, or bench ab --counts)"));
   }
   for (std::string& line : injected_warnings(result.rows, old_injected, new_injected)) {
     result.warnings.push_back(std::move(line));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <set>
 #include <string_view>
@@ -107,11 +108,41 @@ bool is_open_to_chance(const Comparison& row) {
          row.verdict != Verdict::incomparable && !row.old_window->is_per_iteration && find_wait(row) != nullptr;
 }
 
+bool is_shift_of_waits(const Comparison& row, const Delta& delta) {
+  const bool is_apart = delta.new_count.min > delta.old_count.max || delta.new_count.max < delta.old_count.min;
+  return is_apart && delta.is_volatile && summary_of(row, delta).is_wait;
+}
+
 bool waits_differ(const Comparison& row) {
-  return std::any_of(row.deltas.begin(), row.deltas.end(), [&](const Delta& delta) {
-    const bool is_apart = delta.new_count.min > delta.old_count.max || delta.new_count.max < delta.old_count.min;
-    return is_apart && delta.is_volatile && delta.errno_name.empty() && summary_of(row, delta).is_wait;
-  });
+  return std::any_of(row.deltas.begin(), row.deltas.end(),
+                     [&](const Delta& delta) { return delta.errno_name.empty() && is_shift_of_waits(row, delta); });
+}
+
+bool has_waited_otherwise(const Comparison& row) {
+  return std::any_of(row.deltas.begin(), row.deltas.end(),
+                     [&](const Delta& delta) { return is_shift_of_waits(row, delta); });
+}
+
+double sum_of_shifts(const Comparison& row) {
+  double sum = 0;
+  for (const Delta& delta : row.deltas) {
+    if (delta.errno_name.empty() && is_shift_of_waits(row, delta))
+      sum += std::abs(delta.new_count.median - delta.old_count.median);
+  }
+  return sum;
+}
+
+double more_waits(const Comparison& row) {
+  double sum = 0;
+  for (const Delta& delta : row.deltas) {
+    if (delta.errno_name.empty() && is_shift_of_waits(row, delta))
+      sum += delta.new_count.median - delta.old_count.median;
+  }
+  return sum;
+}
+
+bool is_single_run_of_waits(const Comparison& row) {
+  return is_open_to_chance(row) && row.old_window->n < kKnownNoise;
 }
 
 std::string_view classes_of(const Comparison& row, const Delta& delta) {

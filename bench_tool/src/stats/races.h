@@ -21,6 +21,23 @@ bool is_open_to_chance(const Comparison& row);
 /// True where its threads waited more or less often than in each repetition of OLD.
 bool waits_differ(const Comparison& row);
 
+/// True if `delta` is the number of a test's waits, or of those that failed with one errno, and NEW's lies beyond
+/// OLD's.
+bool is_shift_of_waits(const Comparison& row, const Delta& delta);
+
+/// True where its threads waited more or less often, or where as many waits failed otherwise: a lock was taken before
+/// the wait began (EAGAIN), or the time was over (ETIMEDOUT).
+bool has_waited_otherwise(const Comparison& row);
+
+/// How many waits more and fewer, of each syscall, added up without their signs.
+double sum_of_shifts(const Comparison& row);
+
+/// How many waits more in NEW; below 0: fewer.
+double more_waits(const Comparison& row);
+
+/// True for a test that is open to chance, if OLD has so few repetitions that they do not show what varies.
+bool is_single_run_of_waits(const Comparison& row);
+
 /// The classes of the syscall that changed.
 std::string_view classes_of(const Comparison& row, const Delta& delta);
 

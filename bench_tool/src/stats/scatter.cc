@@ -11,6 +11,7 @@
 
 #include "stats/first_waits.h"
 #include "stats/races.h"
+#include "stats/unequal_waits.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -37,6 +38,7 @@ struct CountScatter {
   // Tests in which it grew and shrank, without changes that follow the machine's load: load has a direction.
   std::size_t risen = 0;
   std::size_t fallen = 0;
+  std::size_t risen_in_all = 0;  // also in tests that waited more often
 
   /// The most that it shrank by, in tests that make about `before` calls of it, or fewer.
   double most_shrunk(double before) const {
@@ -45,13 +47,14 @@ struct CountScatter {
                            [](double most, const auto& one) { return std::max(most, one.second); });
   }
   bool has_risen() const { return risen > kSystematic * (1 + shrunk); }
-  bool has_fallen() const { return fallen > kSystematic * (1 + risen); }
+  bool has_fallen() const { return fallen > kSystematic * (1 + risen_in_all); }
   bool has_risen_everywhere(std::size_t makers) const { return has_risen() && risen >= kWhole && 2 * risen > makers; }
 };
 
 struct Program {
   std::vector<Comparison*> waiting;
-  std::map<std::string_view, std::size_t> makers;  // tests that make a syscall in OLD
+  std::map<std::string_view, std::size_t> makers;   // tests that make a syscall in OLD
+  std::map<std::string_view, std::size_t> showing;  // those of them that can show whether it rose by itself
   std::map<Count, CountScatter> counts;
   ScatteredProgram scatter;
 
@@ -102,13 +105,23 @@ void add_shrunk(const CountPolicy& policy, const Comparison& row, std::map<Count
   }
 }
 
+/// On a busy machine most tests wait more often, and make more calls around each wait. If single runs are compared, a
+/// count has risen by itself only in a test that did not wait more often.
+bool may_show(const Comparison& row, Change direction) {
+  if (!is_single_run_of_waits(row)) return true;
+  return direction == Change::grew ? more_waits(row) <= 0 : more_waits(row) >= 0;
+}
+
 /// In which direction the counts of a test changed.
 void add_directions(const Comparison& row, std::map<Count, CountScatter>& counts) {
   for (const Delta& delta : row.deltas) {
     if (!delta.is_gated() || follows_load(row, delta)) continue;
     CountScatter& count = counts[{delta.syscall, delta.errno_name}];
-    if (delta.new_count.min > delta.old_count.max) ++count.risen;
-    if (delta.new_count.max < delta.old_count.min) ++count.fallen;
+    if (delta.new_count.min > delta.old_count.max) {
+      ++count.risen_in_all;
+      if (may_show(row, Change::grew)) ++count.risen;
+    }
+    if (delta.new_count.max < delta.old_count.min && may_show(row, Change::shrank)) ++count.fallen;
   }
 }
 
@@ -140,7 +153,7 @@ void uncalm(const CountPolicy& policy, Program& program, Comparison& row) {
   for (Delta& delta : row.deltas) {
     if (delta.is_volatile || delta.change != Change::near) continue;
     const CountScatter& count = program.counts[{delta.syscall, delta.errno_name}];
-    if (!count.has_risen_everywhere(program.makers[delta.syscall])) continue;
+    if (!count.has_risen_everywhere(program.showing[delta.syscall])) continue;
     const Tolerance tolerance = policy.tolerance_of(delta.syscall, classes_of(row, delta));
     if (compare_counts(delta.old_count, delta.new_count, tolerance) != Change::grew) continue;
     delta.change = Change::grew;
@@ -197,7 +210,9 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
       }
       add_directions(*row, program.counts);
       for (const SyscallSummary& one : row->old_window->syscalls) {
-        if (one.count() && one.count()->max > 0) ++program.makers[one.name];
+        if (!one.count() || one.count()->max == 0) continue;
+        ++program.makers[one.name];
+        if (may_show(*row, Change::grew)) ++program.showing[one.name];
       }
     }
     for (const Comparison* row : program.waiting) {
@@ -221,10 +236,14 @@ std::string warning_of(const ScatteredProgram& program) {
       program.is_known ? "varied in OLD" : "shrank");
 }
 
-std::vector<ScatteredProgram> judge_together(const CountPolicy& policy, std::vector<Comparison>& rows) {
+JointJudgement judge_together(const CountPolicy& policy, std::vector<Comparison>& rows) {
   find_moved_calls(rows);
   allow_for_first_waits(policy, rows);
-  return allow_for_scatter(policy, rows);
+  const std::vector<std::size_t> unequal = allow_for_unequal_waits(policy, rows);
+  JointJudgement together;
+  together.scattered = allow_for_scatter(policy, rows);
+  for (const std::size_t i : unequal) together.unequal_waits += rows[i].verdict == Verdict::near ? 1 : 0;
+  return together;
 }
 
 }  // namespace syscost::bench::stats

@@ -29,8 +29,13 @@ std::vector<ScatteredProgram> allow_for_scatter(const CountPolicy& policy, std::
 /// `httplib_test: counts of 51 of its 160 tests ...`, with what to do; a warning.
 std::string warning_of(const ScatteredProgram& program);
 
-/// Judges the rows of one comparison together: finds moved calls, then allows for scatter. Returns the programs that
-/// scatter.
-std::vector<ScatteredProgram> judge_together(const CountPolicy& policy, std::vector<Comparison>& rows);
+/// What the rows of one comparison show together.
+struct JointJudgement {
+  std::vector<ScatteredProgram> scattered;
+  std::size_t unequal_waits = 0;  ///< Tests that are `near` because they waited otherwise (unequal_waits.h).
+};
+
+/// Judges the rows of one comparison together: finds moved calls, then allows for chance in tests that wait for others.
+JointJudgement judge_together(const CountPolicy& policy, std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

@@ -32,7 +32,7 @@ std::vector<SyscallSummary> syscalls(const std::vector<double>& waits, const Cou
 
 /// The verdict on a test that waits 5 times in OLD and makes none of `calls`.
 Verdict verdict_after(const Counts& calls, const std::vector<double>& waits = {9}) {
-  return JudgedSuite().add_test(syscalls({5}, {}), syscalls(waits, calls), false).first();
+  return JudgedSuite().add_test(syscalls({5, 5, 5}, {}), syscalls(waits, calls), false).first();
 }
 
 const Counts kOneFile{{"openat", {1}}, {"read", {1}}, {"close", {1}}};
@@ -57,7 +57,7 @@ TEST(FirstWaits, AFileReadInAnotherWayIsNot) {
 // seccomp sees no failures.
 TEST(FirstWaits, AFileThatIsNotReadMayBeMissingWhereFailuresAreNotSeen) {
   const auto verdict_of_entries = [](const Counts& counts) {
-    std::vector<SyscallSummary> before = syscalls({5}, {});
+    std::vector<SyscallSummary> before = syscalls({5, 5, 5}, {});
     std::vector<SyscallSummary> after = syscalls({9}, counts);
     for (std::vector<SyscallSummary>* calls : {&before, &after}) {
       for (SyscallSummary& one : *calls) one.entries = std::exchange(one.calls, std::nullopt);
@@ -93,7 +93,7 @@ Counts files(double count) {
 
 TEST(FirstWaits, ATestThatOpensManyFilesIsExact) {
   const auto verdict_with_one_more = [](double count) {
-    return JudgedSuite().add_test(syscalls({5}, files(count)), syscalls({9}, files(count + 1)), false).first();
+    return JudgedSuite().add_test(syscalls({5, 5, 5}, files(count)), syscalls({9}, files(count + 1)), false).first();
   };
   EXPECT_EQ(verdict_with_one_more(2), Verdict::near);
   EXPECT_EQ(verdict_with_one_more(3), Verdict::regressed);
@@ -102,17 +102,17 @@ TEST(FirstWaits, ATestThatOpensManyFilesIsExact) {
 /// A test that waits first in NEW, to be judged with others.
 JudgedSuite first_wait() {
   JudgedSuite suite;
-  suite.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false);
+  suite.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false);
   return suite;
 }
 
 TEST(FirstWaits, OnceInAProgram) {
   JudgedSuite twice = first_wait();
-  twice.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false);
+  twice.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false);
   EXPECT_EQ(twice.first(), Verdict::regressed);
 
   JudgedSuite elsewhere = first_wait();
-  elsewhere.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false, "other_test");
+  elsewhere.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false, "other_test");
   EXPECT_EQ(elsewhere.first(), Verdict::near);
 }
 
@@ -129,20 +129,20 @@ TEST(FirstWaits, AFileMoreInATestThatIsExactIsAChangeOfTheProgram) {
 
 TEST(FirstWaits, ThatCameToAnotherTestLeavesTheFirst) {
   JudgedSuite came_and_went = first_wait();
-  came_and_went.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false);
-  came_and_went.add_test(syscalls({9}, kOneFile), syscalls({5}, {}), false);
+  came_and_went.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false);
+  came_and_went.add_test(syscalls({9, 9, 9}, kOneFile), syscalls({5}, {}), false);
   EXPECT_EQ(came_and_went.first(), Verdict::near);
 
   JudgedSuite saved = first_wait();
-  saved.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false);
-  saved.add_test(syscalls({5}, kOneFile), syscalls({5}, {}), false);
+  saved.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false);
+  saved.add_test(syscalls({5, 5, 5}, kOneFile), syscalls({5}, {}), false);
   EXPECT_EQ(saved.first(), Verdict::regressed) << "a test that waits as before opens a file less";
 }
 
 // One test opens the file in place of another. A third reads less for a reason of its own.
 TEST(FirstWaits, WhatOnlyMovedIsPartOfTheFile) {
   JudgedSuite suite = first_wait();
-  suite.add_test(syscalls({9}, kOneFile), syscalls({5}, {}), false);
+  suite.add_test(syscalls({9, 9, 9}, kOneFile), syscalls({5}, {}), false);
   suite.add("read", {50}, {49});
   EXPECT_EQ(suite.first(), Verdict::near);
 }
@@ -150,8 +150,8 @@ TEST(FirstWaits, WhatOnlyMovedIsPartOfTheFile) {
 // Two values are read once each: one in OLD, and the other in NEW.
 TEST(FirstWaits, OneFileInPlaceOfAnotherIsChance) {
   JudgedSuite suite;
-  suite.add_test(syscalls({5}, kOneFile), syscalls({9}, kMissingFile), false);
-  suite.add_test(syscalls({5}, kMissingFile), syscalls({9}, kOneFile), false, "other_test");
+  suite.add_test(syscalls({5, 5, 5}, kOneFile), syscalls({9}, kMissingFile), false);
+  suite.add_test(syscalls({5, 5, 5}, kMissingFile), syscalls({9}, kOneFile), false, "other_test");
   EXPECT_EQ(suite.first(), Verdict::improved) << "it reads none";
   EXPECT_EQ(suite.rows.back().verdict, Verdict::improved) << "none is missing";
 }
@@ -170,7 +170,7 @@ TEST(FirstWaits, AToleranceOfNothingIsExact) {
   Tolerance exact;
   exact.rel = 0;
   JudgedSuite suite(exact);
-  suite.add_test(syscalls({5}, {}), syscalls({9}, kOneFile), false);
+  suite.add_test(syscalls({5, 5, 5}, {}), syscalls({9}, kOneFile), false);
   EXPECT_EQ(suite.first(), Verdict::regressed);
 }
 

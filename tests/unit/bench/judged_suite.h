@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -57,12 +58,15 @@ class JudgedSuite {
 
   /// Judges, and says what became of the first test.
   Verdict first() {
-    scattered = judge_together(policy_, rows);
+    const JointJudgement together = judge_together(policy_, rows);
+    scattered = together.scattered;
+    unequal_waits = together.unequal_waits;
     return rows.front().verdict;
   }
 
   std::vector<Comparison> rows;
   std::vector<ScatteredProgram> scattered;
+  std::size_t unequal_waits = 0;
 
  private:
   const WindowSummary& add_window(const std::string& name, std::vector<SyscallSummary> calls, bool waits,
