@@ -138,10 +138,17 @@ bool is_worth_showing(const CompareResult& result, const stats::Comparison& row)
 /// The rows to print, in the order and number that was asked for: changed ones unless `all`.
 std::vector<const stats::Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options);
 
-/// The table for a screen of `width` columns that the whole one does not fit.
-std::string narrow_compare_table(const std::vector<const stats::Comparison*>& shown,
-                                 const std::vector<std::string>& names, std::string_view unit, const cli::Gate& gate,
-                                 std::size_t width, const render::Paint& paint);
+/// A table, and the lines below each of its rows.
+struct TableWithBlocks {
+  std::string text;
+  std::vector<std::string> blocks;
+};
+
+/// The table for a screen of `width` columns that the whole one does not fit. If the change of a row does not fit, it
+/// stands below the row.
+TableWithBlocks narrow_compare_table(const std::vector<const stats::Comparison*>& shown,
+                                     const std::vector<std::string>& names, std::string_view unit,
+                                     const cli::Gate& gate, std::size_t width, const render::Paint& paint);
 
 /// The table for people.
 std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint);

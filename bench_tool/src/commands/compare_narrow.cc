@@ -3,9 +3,15 @@
 // compare's table for a terminal that is too narrow for all of it: one line a test, with what decides first.
 #include <fmt/format.h>
 
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "render/table.h"
+#include "render/text_width.h"
 #include "render/units.h"
 
 namespace syscost::bench::commands {
@@ -25,31 +31,71 @@ std::string short_wall_cell(const Comparison& row, std::string_view titled_unit)
   return text;
 }
 
-std::string verdict_and_change(const Comparison& row, const cli::Gate& gate, const render::Paint& paint) {
-  std::string word(stats::to_string(row.verdict));
-  if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::regressed)) word = "time regressed";
-  if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::improved)) word = "time improved";
-  if (!row.reason.empty()) word += ": " + row.reason;
+std::string verdict_word(const Comparison& row) {
+  if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::regressed)) return "time regressed";
+  if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::improved)) return "time improved";
+  return std::string(stats::to_string(row.verdict));
+}
+
+/// The reason, then the change.
+std::string explanation(const Comparison& row, std::string_view after_reason) {
   const std::string change = breakdown(row);
-  const std::string text = change.empty() ? word : word + "  " + change;
+  if (row.reason.empty() || change.empty()) return row.reason + change;
+  return fmt::format("{}{}{}", row.reason, after_reason, change);
+}
+
+std::string verdict_and_change(const Comparison& row, bool has_room) {
+  std::string text = verdict_word(row);
+  if (!has_room) return text;
+  const std::string rest = explanation(row, "  ");
+  if (!rest.empty()) text += (row.reason.empty() ? "  " : ": ") + rest;
+  return text;
+}
+
+std::string painted(const std::string& text, const Comparison& row, const cli::Gate& gate, const render::Paint& paint) {
   if (!gate_failures(row, gate).empty()) return paint.red(text);
   return row.verdict == Verdict::improved ? paint.green(text) : text;
 }
 
+/// True if the table cut off the end of the line.
+bool is_cut_off(std::string_view line) {
+  constexpr std::string_view kDots = "...";
+  const std::size_t dots = line.rfind(kDots);
+  if (dots == std::string_view::npos) return false;
+  const std::string_view rest = line.substr(dots + kDots.size());
+  return rest.empty() || rest.front() == '\033';
+}
+
 }  // namespace
 
-std::string narrow_compare_table(const std::vector<const Comparison*>& shown, const std::vector<std::string>& names,
-                                 std::string_view unit, const cli::Gate& gate, std::size_t width,
-                                 const render::Paint& paint) {
+TableWithBlocks narrow_compare_table(const std::vector<const Comparison*>& shown, const std::vector<std::string>& names,
+                                     std::string_view unit, const cli::Gate& gate, std::size_t width,
+                                     const render::Paint& paint) {
   using render::Shrinks;
-  const auto text_column = render::Align::left;
-  render::Table table({{"test", text_column, render::Cells::names, Shrinks::in_the_middle},
-                       {fmt::format("wall{}", unit), text_column, render::Cells::text, Shrinks::nowhere},
-                       {"verdict and change", text_column, render::Cells::text, Shrinks::at_the_end}});
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    table.add_row({names[i], short_wall_cell(*shown[i], unit), verdict_and_change(*shown[i], gate, paint)});
+  std::vector<bool> has_room(shown.size(), true);
+  const auto text = [&] {
+    const auto text_column = render::Align::left;
+    render::Table table({{"test", text_column, render::Cells::names, Shrinks::in_the_middle},
+                         {fmt::format("wall{}", unit), text_column, render::Cells::text, Shrinks::nowhere},
+                         {"verdict and change", text_column, render::Cells::text, Shrinks::at_the_end}});
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const std::string verdict = verdict_and_change(*shown[i], has_room[i]);
+      table.add_row({names[i], short_wall_cell(*shown[i], unit), painted(verdict, *shown[i], gate, paint)});
+    }
+    return table.text(2, 2, width);
+  };
+  TableWithBlocks out{text(), std::vector<std::string>(shown.size())};
+  std::istringstream rows(out.text);
+  std::string line;
+  std::getline(rows, line);
+  for (std::size_t i = 0; i < shown.size() && std::getline(rows, line); ++i) {
+    // Changes that may be chance are many, and decide nothing.
+    if (shown[i]->verdict == Verdict::near || !is_cut_off(line)) continue;
+    has_room[i] = false;
+    out.blocks[i] = render::wrapped("  " + explanation(*shown[i], "; ") + '\n', width, 2);
   }
-  return table.text(2, 2, width);
+  out.text = text();
+  return out;
 }
 
 }  // namespace syscost::bench::commands

@@ -104,29 +104,28 @@ std::string block_of(const Comparison& row, std::size_t width) {
   return site_block(site_lines(row, kFewSiteLines), width);
 }
 
-/// The table, with the lines of the program under each row.
-std::string with_sites(const std::string& table, const std::vector<const Comparison*>& shown, std::size_t width) {
-  std::istringstream rows(table);
+/// The table, with its blocks.
+std::string joined(const TableWithBlocks& table) {
+  std::istringstream rows(table.text);
   std::string out;
   std::string line;
   std::getline(rows, line);
   out += line + '\n';
-  for (const Comparison* row : shown) {
+  for (const std::string& block : table.blocks) {
     std::getline(rows, line);
-    out += line + '\n' + block_of(*row, width);
+    out += line + '\n' + block;
   }
   return out;
 }
 
-/// How many of `shown` fit into `room` lines; at least `fewest`.
-std::size_t fitting(const std::vector<const Comparison*>& shown, std::size_t room, std::size_t fewest,
-                    std::size_t width) {
+/// How many rows fit into `room` lines, with the lines below them; at least `fewest`.
+std::size_t fitting(const std::vector<std::string>& blocks, std::size_t room, std::size_t fewest) {
   std::size_t used = 0;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    used += 1 + lines(block_of(*shown[i], width));
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    used += 1 + lines(blocks[i]);
     if (used > room && i >= fewest) return i;
   }
-  return shown.size();
+  return blocks.size();
 }
 
 /// The unit of all windows in the rows that are shown; empty if they have several units.
@@ -143,8 +142,9 @@ std::string_view common_unit(const CompareResult& result, bool all) {
   return unit.value_or("");
 }
 
-std::string table_of(const CompareResult& result, const cli::Options& options,
-                     const std::vector<const Comparison*>& shown, const render::Paint& paint) {
+/// The rows, each with the change that does not fit into it, and the lines of the program that changed.
+TableWithBlocks table_of(const CompareResult& result, const cli::Options& options,
+                         const std::vector<const Comparison*>& shown, const render::Paint& paint) {
   const std::size_t width = options.screen.width;
   const std::string_view unit = common_unit(result, options.all);
   std::vector<render::TableColumn> columns = {{"test"}, {fmt::format("wall{}", unit)}};
@@ -164,9 +164,10 @@ std::string table_of(const CompareResult& result, const cli::Options& options,
   }
   if (table.empty()) return {};
   const bool fits = width == 0 || table.width(2, 4) <= width;
-  const std::string text =
-      fits ? table.text(2, 4) : narrow_compare_table(shown, names, unit, result.gate, width, paint);
-  return '\n' + with_sites(text, shown, width);
+  TableWithBlocks out = fits ? TableWithBlocks{table.text(2, 4), std::vector<std::string>(shown.size())}
+                             : narrow_compare_table(shown, names, unit, result.gate, width, paint);
+  for (std::size_t i = 0; i < shown.size(); ++i) out.blocks[i] += block_of(*shown[i], width);
+  return out;
 }
 
 }  // namespace
@@ -177,23 +178,26 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
   std::string out = heading(result, options, shown, paint);
   const std::string below = render::wrapped(notes(result, shown), width, 2);
   std::string split = kernel_split_text(shown, options.all, false, width);
+  TableWithBlocks table = table_of(result, options, shown, paint);
   if (const std::size_t height = options.screen.height; height != 0 && !options.top) {
     // A blank line, the titles, and the shell's prompt at the end.
     const std::size_t around = lines(out) + lines(below) + 3;
     const std::size_t room = std::max(height, around + kFewestRows) - around;
-    if (const std::size_t fit = fitting(shown, room, kFewestRows, width); fit < shown.size()) {
+    if (const std::size_t fit = fitting(table.blocks, room, kFewestRows); fit < shown.size()) {
       shown.resize(fit);
       const std::size_t lines_before = lines(out);
       out = heading(result, options, shown, paint);
       // The text now names the rows that are left out, which may take one more line.
-      shown.resize(fitting(shown, std::max(room + lines_before, lines(out)) - lines(out), kFewestRows, width));
+      table.blocks.resize(fit);
+      shown.resize(fitting(table.blocks, std::max(room + lines_before, lines(out)) - lines(out), kFewestRows));
       out = heading(result, options, shown, paint);
+      table = table_of(result, options, shown, paint);
     }
     std::size_t rows = 0;
-    for (const Comparison* row : shown) rows += 1 + lines(block_of(*row, width));
+    for (const std::string& block : table.blocks) rows += 1 + lines(block);
     if (around + rows + lines(split) > height) split.clear();
   }
-  return out + table_of(result, options, shown, paint) + below + split;
+  return out + (table.blocks.empty() ? "" : '\n' + joined(table)) + below + split;
 }
 
 }  // namespace syscost::bench::commands
