@@ -21,6 +21,10 @@ TRUTH = {
                 "fsync EIO": "ignored?"},
     "NoticesAtTheEnd": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "reported", "write EIO": "reported",
                         "close EIO": "reported"},
+    "WritesOnce": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "reported", "write EIO": "reported",
+                   "close EIO": "reported"},
+    "WritesAll": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "survived", "write EIO": "survived",
+                  "close EIO": "reported"},
     "UsesAPipe": {"write ENOSPC": "reported", "write EIO": "reported", "read EIO": "reported"},
     "Survives": {"openat EMFILE": "reported", "openat EACCES": "reported", "write ENOSPC": "survived", "write EIO": "survived",
                  "close EIO": "reported"},
@@ -102,6 +106,16 @@ def main():
         check(found(whole.stdout) == wanted(), "outcomes differ",
               "wanted: %s" % sorted(set(wanted()) - set(found(whole.stdout))),
               "found: %s" % sorted(set(found(whole.stdout)) - set(wanted())))
+        check_nothing_left(temporary, working, [])
+
+        # Short writes, and errors that last.
+        of_writes = ("--test", "*.Writes*", "--calls", "write", "--format", "csv")
+        short = run(*of_writes, "--errnos", "SHORT")
+        check(found(short.stdout) == [("Truth.WritesAll", "write SHORT", "survived"), ("Truth.WritesOnce", "write SHORT", "ignored?")],
+              "short writes", short.stdout, short.stderr)
+        lasting = run(*of_writes, "--lasting", "--errnos", "ENOSPC")
+        check(found(lasting.stdout) == [("Truth.WritesAll", "write ENOSPC+", "hung"), ("Truth.WritesOnce", "write ENOSPC+", "reported")],
+              "errors that last", lasting.stdout, lasting.stderr)
         check_nothing_left(temporary, working, [])
 
         # Killed when two lines of results are there, whatever runs then.

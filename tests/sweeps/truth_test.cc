@@ -46,6 +46,26 @@ TEST(Truth, NoticesAtTheEnd) {
   has_failed = file < 0 || write(file, "text", 4) != 4 || close(file) != 0;
 }
 
+// What a short write leaves is not written.
+TEST(Truth, WritesOnce) {
+  const int file = created();
+  ASSERT_GE(write(file, "text", 4), 0);
+  EXPECT_EQ(close(file), 0);
+}
+
+// Writes until all is written, and waits for room without end.
+TEST(Truth, WritesAll) {
+  const int file = created();
+  ASSERT_GE(file, 0);
+  const std::string text = "text";
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t count = write(file, text.data() + done, text.size() - done);
+    if (count > 0) done += static_cast<std::size_t>(count);
+    if (count < 0) usleep(1000);
+  }
+  EXPECT_EQ(close(file), 0);
+}
+
 // A close() of a pipe's end cannot fail. If it did, and left the end open, the last read would wait for ever.
 TEST(Truth, UsesAPipe) {
   int ends[2];

@@ -57,7 +57,10 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
   command->add_option("--calls", own.calls, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
       ->check(not_empty());
-  add_words(*command, "--errnos", own.errors, "NAME,...", "These errors for each call, instead of those of the table");
+  add_words(*command, "--errnos", own.errors, "NAME,...",
+            "These errors for each call, instead of those of the table. SHORT: reads and writes move one byte");
+  command->add_flag("--lasting", own.is_lasting,
+                    "Each later call of the same syscall fails, too, as on a disk that stays full");
   command->add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
   command
       ->add_option("--test,--filter", options.tests,

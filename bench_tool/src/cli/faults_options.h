@@ -12,7 +12,8 @@ namespace syscost::bench::cli {
 
 struct FaultsOptions {
   std::string calls;                ///< A selector; empty = the list of syscost/call_errors.h.
-  std::vector<std::string> errors;  ///< `ENOSPC`; empty = the table's.
+  std::vector<std::string> errors;  ///< `ENOSPC`, `SHORT`; empty = the table's.
+  bool is_lasting = false;          ///< Each later call of the syscall fails as well.
   bool has_every_call = false;      ///< Not only the first of each call site.
   std::size_t sample = 0;           ///< 0 = all.
   std::uint64_t seed = 1;

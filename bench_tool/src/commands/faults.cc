@@ -124,7 +124,7 @@ faults::SweepOptions sweep_options(const cli::Options& options) {
   sweep.timeout = std::chrono::seconds(own.timeout_s);
   sweep.has_lines = !own.has_no_lines;
   sweep.tests = model::TestChoice(options.tests);
-  sweep.plan = {own.calls, own.errors, own.has_every_call || own.has_no_lines, own.sample, own.seed};
+  sweep.plan = {own.calls, own.errors, own.is_lasting, own.has_every_call || own.has_no_lines, own.sample, own.seed};
   return sweep;
 }
 

@@ -93,8 +93,8 @@ render::CiReport sweep_ci(const faults::SweepState& state, const model::TestLoca
     const Done& first = *alike.all.front();
     const std::string test = csv::printable(state.tests[first.failure.test].name);
     render::CiCase line{test, "", test, locations.find(test), {}, {}, {}};
-    std::string text =
-        outcome_text(alike) + ": " + alike.syscall + " fails with " + alike.error + ". Again: " + again(state, first);
+    std::string text = outcome_text(alike) + ": " + faults::failure_text(alike.syscall, alike.error) +
+                       ". Again: " + again(state, first);
     line.failures.push_back({kRules[rule].id, csv::printable(text), model::location_of_site(alike.site)});
     report.cases.push_back(std::move(line));
   }

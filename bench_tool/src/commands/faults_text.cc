@@ -32,7 +32,7 @@ std::string line_of(const faults::SweepState& state, const AlikeFailures& alike)
   std::set<std::size_t> tests;
   for (const faults::Done* done : alike.all) tests.insert(done->failure.test);
   const faults::Done& first = *alike.all.front();
-  std::string text = outcome_text(alike) + fmt::format(": {} fails with {}", alike.syscall, alike.error);
+  std::string text = outcome_text(alike) + ": " + faults::failure_text(alike.syscall, alike.error);
   if (!alike.site.empty()) text += " at " + alike.site;
   if (alike.site.empty()) text += fmt::format(", call {}", first.failure.nth);
   text += "; in " + state.tests[first.failure.test].name;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <optional>
 #include <random>
@@ -19,11 +20,21 @@ std::string selector_of(const std::string& calls) {
   return calls.empty() ? std::string(kSweptCalls) : calls;
 }
 
+/// Those that dispatch can shorten.
+constexpr std::array<std::string_view, 12> kTransfers = {"read",    "pread64",  "readv",    "preadv",
+                                                         "preadv2", "recvfrom", "write",    "pwrite64",
+                                                         "writev",  "pwritev",  "pwritev2", "sendto"};
+
 std::vector<std::string> errors_of(const std::string& syscall, const PlanOptions& options) {
-  if (!options.errors.empty()) return options.errors;
-  std::vector<std::string> errors;
+  std::vector<std::string> errors = options.errors;
   for (const CallError& one : kCallErrors) {
-    if (one.syscall == syscall) errors.emplace_back(one.name);
+    if (options.errors.empty() && one.syscall == syscall) errors.emplace_back(one.name);
+  }
+  if (std::find(kTransfers.begin(), kTransfers.end(), syscall) == kTransfers.end()) {
+    errors.erase(std::remove(errors.begin(), errors.end(), kShort), errors.end());
+  }
+  for (std::string& error : errors) {
+    if (options.is_lasting) error += kLasting;
   }
   return errors;
 }
@@ -44,7 +55,18 @@ std::vector<Failure> systematic_sample(std::vector<Failure> all, std::size_t cou
 }  // namespace
 
 std::string Failure::rule() const {
-  return fmt::format("{}:error={}:when={}", syscall, error, nth);
+  const bool is_lasting = error.ends_with(kLasting);
+  const std::string_view word = std::string_view(error).substr(0, error.size() - (is_lasting ? 1 : 0));
+  const std::string effect = word == kShort ? "shorten=1" : fmt::format("error={}", word);
+  return fmt::format("{}:{}:when={}{}", syscall, effect, nth, is_lasting ? "+" : "");
+}
+
+std::string failure_text(std::string_view syscall, std::string_view error) {
+  const bool is_lasting = error.ends_with(kLasting);
+  if (is_lasting) error.remove_suffix(1);
+  if (error == kShort)
+    return fmt::format("{} {}", syscall, is_lasting ? "and all later ones move one byte" : "moves one byte");
+  return fmt::format("{} {} with {}", syscall, is_lasting ? "and all later ones fail" : "fails", error);
 }
 
 std::string selector_fault(const std::string& calls) {
@@ -57,7 +79,8 @@ std::string error_fault(const std::string& error) {
       error.size() > 2 && error.front() == 'E' && std::all_of(error.begin(), error.end(), [](char c) {
         return std::isupper(static_cast<unsigned char>(c)) != 0 || std::isdigit(static_cast<unsigned char>(c)) != 0;
       });
-  return is_name ? "" : fmt::format("\"{}\" is no name of an errno, such as ENOSPC", error);
+  if (is_name || error == kShort) return {};
+  return fmt::format("\"{}\" is no name of an errno, such as ENOSPC, and not {}", error, kShort);
 }
 
 Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options) {

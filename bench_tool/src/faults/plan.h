@@ -10,9 +10,15 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace syscost::bench::faults {
+
+/// In place of an errno: the call is made, and moves one byte only.
+inline constexpr std::string_view kShort = "SHORT";
+/// At the end of an errno: later calls fail, too. strace says `when=3+`.
+inline constexpr char kLasting = '+';
 
 /// The calls of one syscall in a test, from one call site, as the test made them without a failure.
 struct Place {
@@ -39,7 +45,7 @@ struct Failure {
   std::size_t test = 0;  ///< Index into the tests.
   std::string syscall;
   std::uint64_t nth = 0;
-  std::string error;  ///< `ENOSPC`
+  std::string error;  ///< `ENOSPC`, kShort; with kLasting at its end, each later call of the syscall fails as well.
   std::string site;   ///< Where the call came from without a failure; empty = not known.
 
   /// `write:error=ENOSPC:when=3`, as --syscost_inject and strace have it.
@@ -47,9 +53,13 @@ struct Failure {
   bool operator==(const Failure&) const = default;
 };
 
+/// `write fails with ENOSPC`, `write and all later ones fail with ENOSPC`, `write moves one byte`.
+std::string failure_text(std::string_view syscall, std::string_view error);
+
 struct PlanOptions {
   std::string calls;                ///< Selector (model/syscall_choice.h); empty = kSweptCalls.
-  std::vector<std::string> errors;  ///< Instead of those of the table; empty = the table's.
+  std::vector<std::string> errors;  ///< Instead of those of the table, or kShort; empty = the table's.
+  bool is_lasting = false;          ///< Each later call of the syscall fails as well.
   bool has_every_call = false;      ///< Not only the first of each call site.
   std::size_t sample = 0;           ///< At most so many; 0 = all.
   std::uint64_t seed = 1;

@@ -9,10 +9,12 @@
 
 #include <array>
 #include <cerrno>
+#include <concepts>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace syscost::bench::faults {
@@ -27,95 +29,107 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
-Json json_of(const LearnedTest& test) {
-  Json places = Json::array();
-  for (const Place& place : test.places) {
-    places.push_back({{"syscall", place.syscall},
-                      {"classes", place.classes},
-                      {"site", place.site},
-                      {"nths", place.nths},
-                      {"calls", place.calls}});
+// ---- the fields of each kind of line: `take(name, field)` writes them, or reads them
+
+template <class Some>
+concept SomePlace = std::same_as<std::remove_const_t<Some>, Place>;
+template <class Some>
+concept SomeTest = std::same_as<std::remove_const_t<Some>, LearnedTest>;
+template <class Some>
+concept SomePlan = std::same_as<std::remove_const_t<Some>, PlanSize>;
+template <class Some>
+concept SomeDone = std::same_as<std::remove_const_t<Some>, Done>;
+template <class Some>
+concept SomeIdentity = std::same_as<std::remove_const_t<Some>, SweepIdentity>;
+
+void each_field(SomePlace auto& place, const auto& take) {
+  take("syscall", place.syscall);
+  take("classes", place.classes);
+  take("site", place.site);
+  take("nths", place.nths);
+  take("calls", place.calls);
+}
+
+void each_field(SomeTest auto& test, const auto& take) {
+  take("test", test.name);
+  take("wall_ns", test.wall_ns);
+  take("descriptors_left", test.descriptors_left);
+  take("entries", test.entries);
+  take("steady", test.is_steady);
+  take("places", test.places);
+  take("left_out", test.why_left_out);
+}
+
+void each_field(SomePlan auto& plan, const auto& take) {
+  take("failures", plan.failures);
+  take("left_out", plan.left_out);
+  take("other_calls", plan.other_calls);
+  take("not_in_list", plan.not_in_list);
+}
+
+void each_field(SomeDone auto& done, const auto& take) {
+  take("test", done.failure.test);
+  take("syscall", done.failure.syscall);
+  take("nth", done.failure.nth);
+  take("errno", done.failure.error);
+  take("site", done.failure.site);
+  take("outcome", done.result.outcome);
+  take("detail", done.result.detail);
+  take("hit", done.result.hit);
+  take("wall_ns", done.result.wall_ns);
+  take("processes_left", done.result.processes_left);
+  take("output", done.result.output);
+}
+
+void each_field(SomeIdentity auto& identity, const auto& take) {
+  take("command", identity.command);
+  take("program", identity.program);
+  take("options", identity.options);
+}
+
+// ---- their values
+
+template <class Value>
+void put(const Value& value, Json& json) {
+  json = value;
+}
+void put(const Outcome& outcome, Json& json) {
+  json = std::string(word_of(outcome));
+}
+void put(const std::vector<Place>& places, Json& json) {
+  json = Json::array();
+  for (const Place& place : places) {
+    Json& one = json.emplace_back();
+    each_field(place, [&](const char* name, const auto& value) { put(value, one[name]); });
   }
-  return {{"test", test.name},
-          {"wall_ns", test.wall_ns},
-          {"descriptors_left", test.descriptors_left},
-          {"entries", test.entries},
-          {"steady", test.is_steady},
-          {"places", std::move(places)},
-          {"left_out", test.why_left_out}};
 }
 
-LearnedTest test_of(const Json& json) {
-  LearnedTest test;
-  json.at("test").get_to(test.name);
-  json.at("wall_ns").get_to(test.wall_ns);
-  json.at("descriptors_left").get_to(test.descriptors_left);
-  json.at("entries").get_to(test.entries);
-  json.at("steady").get_to(test.is_steady);
-  json.at("left_out").get_to(test.why_left_out);
-  for (const Json& one : json.at("places")) {
-    Place place;
-    one.at("syscall").get_to(place.syscall);
-    one.at("classes").get_to(place.classes);
-    one.at("site").get_to(place.site);
-    one.at("nths").get_to(place.nths);
-    one.at("calls").get_to(place.calls);
-    test.places.push_back(std::move(place));
+template <class Value>
+void get(const Json& json, Value& value) {
+  json.get_to(value);
+}
+void get(const Json& json, Outcome& outcome) {
+  const auto known = outcome_of(json.get<std::string>());
+  if (!known) throw std::invalid_argument("an outcome that this bench does not know");
+  outcome = *known;
+}
+void get(const Json& json, std::vector<Place>& places) {
+  for (const Json& one : json) {
+    each_field(places.emplace_back(), [&](const char* name, auto& value) { get(one.at(name), value); });
   }
-  return test;
 }
 
-Json json_of(const PlanSize& plan) {
-  return {{"failures", plan.failures},
-          {"left_out", plan.left_out},
-          {"other_calls", plan.other_calls},
-          {"not_in_list", plan.not_in_list}};
+/// The fields come after those that `json` has.
+Json with_fields(Json json, const auto& from) {
+  each_field(from, [&](const char* name, const auto& value) { put(value, json[name]); });
+  return json;
 }
 
-PlanSize plan_of(const Json& json) {
-  PlanSize plan;
-  json.at("failures").get_to(plan.failures);
-  json.at("left_out").get_to(plan.left_out);
-  json.at("other_calls").get_to(plan.other_calls);
-  json.at("not_in_list").get_to(plan.not_in_list);
-  return plan;
-}
-
-Json json_of(std::size_t index, const Done& done) {
-  const Failure& failure = done.failure;
-  const Result& result = done.result;
-  return {{"failure", index},
-          {"test", failure.test},
-          {"syscall", failure.syscall},
-          {"nth", failure.nth},
-          {"errno", failure.error},
-          {"site", failure.site},
-          {"outcome", std::string(word_of(result.outcome))},
-          {"detail", result.detail},
-          {"hit", result.hit},
-          {"wall_ns", result.wall_ns},
-          {"processes_left", result.processes_left},
-          {"output", result.output}};
-}
-
-Done done_of(const Json& json) {
-  Done done;
-  Failure& failure = done.failure;
-  json.at("test").get_to(failure.test);
-  json.at("syscall").get_to(failure.syscall);
-  json.at("nth").get_to(failure.nth);
-  json.at("errno").get_to(failure.error);
-  json.at("site").get_to(failure.site);
-  Result& result = done.result;
-  const auto outcome = outcome_of(json.at("outcome").get<std::string>());
-  if (!outcome) throw std::invalid_argument("an outcome that this bench does not know");
-  result.outcome = *outcome;
-  json.at("detail").get_to(result.detail);
-  json.at("hit").get_to(result.hit);
-  json.at("wall_ns").get_to(result.wall_ns);
-  json.at("processes_left").get_to(result.processes_left);
-  json.at("output").get_to(result.output);
-  return done;
+template <class Line>
+Line fields_in(const Json& json) {
+  Line line;
+  each_field(line, [&](const char* name, auto& value) { get(json.at(name), value); });
+  return line;
 }
 
 Framework framework_of(const std::string& word) {
@@ -129,18 +143,16 @@ void take_line(const Json& json, bool is_first, SweepState& state) {
   if (is_first != json.contains("syscost_faults")) throw std::invalid_argument("the first line of a sweep is missing");
   if (is_first) {
     if (json.at("syscost_faults") != kStateVersion) throw std::invalid_argument("it is of another version of bench");
-    json.at("command").get_to(state.identity.command);
-    json.at("program").get_to(state.identity.program);
-    json.at("options").get_to(state.identity.options);
+    state.identity = fields_in<SweepIdentity>(json);
   } else if (json.contains("learned")) {
-    state.tests.push_back(test_of(json.at("learned")));
+    state.tests.push_back(fields_in<LearnedTest>(json.at("learned")));
   } else if (json.contains("learned_all")) {
     state.framework = framework_of(json.at("learned_all").get<std::string>());
     state.has_learned = true;
   } else if (json.contains("plan")) {
-    state.plan = plan_of(json.at("plan"));
+    state.plan = fields_in<PlanSize>(json.at("plan"));
   } else {
-    Done done = done_of(json);
+    auto done = fields_in<Done>(json);
     if (done.failure.test >= state.tests.size()) throw std::invalid_argument("its test is missing");
     state.done[json.at("failure").get<std::size_t>()] = std::move(done);
   }
@@ -222,14 +234,11 @@ std::string StateFile::append(const std::string& line) {
 }
 
 std::string StateFile::begin(const SweepIdentity& identity) {
-  return append(line_of({{"syscost_faults", kStateVersion},
-                         {"command", identity.command},
-                         {"program", identity.program},
-                         {"options", identity.options}}));
+  return append(line_of(with_fields({{"syscost_faults", kStateVersion}}, identity)));
 }
 
 std::string StateFile::add(const LearnedTest& test) {
-  return append(line_of({{"learned", json_of(test)}}));
+  return append(line_of({{"learned", with_fields(Json::object(), test)}}));
 }
 
 std::string StateFile::end_learning(Framework framework) {
@@ -237,11 +246,11 @@ std::string StateFile::end_learning(Framework framework) {
 }
 
 std::string StateFile::add(const PlanSize& plan) {
-  return append(line_of({{"plan", json_of(plan)}}));
+  return append(line_of({{"plan", with_fields(Json::object(), plan)}}));
 }
 
 std::string StateFile::add(std::size_t index, const Done& done) {
-  return append(line_of(json_of(index, done)));
+  return append(line_of(with_fields({{"failure", index}}, done)));
 }
 
 }  // namespace syscost::bench::faults

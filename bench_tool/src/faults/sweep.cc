@@ -71,9 +71,10 @@ SweepIdentity identity_of(const SweepOptions& options) {
   }
   const PlanOptions& plan = options.plan;
   identity.options = fmt::format(
-      "tests={} calls={} errnos={} every-call={} sample={} seed={} lines={} folder={} own-tmp={} timeout={}s",
-      options.tests.text(), plan.calls, fmt::join(plan.errors, ","), plan.has_every_call, plan.sample, plan.seed,
-      options.has_lines, static_cast<int>(options.folder), options.has_own_tmp, options.timeout.count());
+      "tests={} calls={} errnos={} every-call={} lasting={} sample={} seed={} lines={} folder={} own-tmp={} "
+      "timeout={}s",
+      options.tests.text(), plan.calls, fmt::join(plan.errors, ","), plan.has_every_call, plan.is_lasting, plan.sample,
+      plan.seed, options.has_lines, static_cast<int>(options.folder), options.has_own_tmp, options.timeout.count());
   return identity;
 }
 

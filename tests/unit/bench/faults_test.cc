@@ -81,6 +81,24 @@ TEST(FaultPlan, TakesOtherErrorsIfNamed) {
             (std::vector<std::string>{"write:error=EINTR:when=1", "write:error=EINTR:when=3"}));
 }
 
+TEST(FaultPlan, ShortensReadsAndWritesOnly) {
+  PlanOptions options;
+  options.errors = {"SHORT"};
+  EXPECT_EQ(rules(make_plan({saving()}, options)),
+            (std::vector<std::string>{"write:shorten=1:when=1", "write:shorten=1:when=3"}));
+  EXPECT_EQ(failure_text("write", "SHORT"), "write moves one byte");
+  EXPECT_EQ(error_fault("SHORT"), "");
+}
+
+TEST(FaultPlan, FailsEachLaterCallIfAsked) {
+  PlanOptions options;
+  options.calls = "fsync";
+  options.is_lasting = true;
+  const Plan plan = make_plan({saving()}, options);
+  EXPECT_EQ(rules(plan), std::vector<std::string>{"fsync:error=EIO:when=1+"});
+  EXPECT_EQ(failure_text("fsync", plan.failures[0].error), "fsync and all later ones fail with EIO");
+}
+
 TEST(FaultPlan, NamesChosenCallsWithoutAnErrorInTheTable) {
   PlanOptions options;
   options.calls = "*";
