@@ -38,7 +38,7 @@ namespace syscost {
 /// What a file system promises (docs/crash-states.md).
 enum class CrashModel {
   posix,    ///< Only what POSIX promises: fsync persists a file, fsync of a directory persists its entries.
-  ordered,  ///< Like ext4 with data=ordered: entries are persisted in order, and a file grows after its data.
+  ordered,  ///< Like ext4 with data=ordered: entries are persisted in order, and a rename after the file's size.
 };
 
 struct CrashOptions {

@@ -64,10 +64,9 @@ class Changing {
     const Operation& operation = log_[i];
     std::set<std::optional<Index>> after;
     for (const EntryChange& entry : operation.entries) after.insert(last(entries_, {entry.folder, entry.name}));
-    // ext4 writes the data of a file out before the file takes the place of another one (auto_da_alloc).
-    if (is_ordered() && operation.replaces) {
-      for (const Index data : of_node_[operation.node]) after.insert(data);
-    }
+    // ext4 begins to write the data of a file out before the file takes the place of another one (auto_da_alloc). It
+    // waits for the sizes, and not for the data.
+    if (is_ordered() && operation.replaces) after.insert(last(sizes_, operation.node));
     const Index change = add_metadata({i, Part::entries, kNoNode, 0, 0}, std::move(after));
     for (const EntryChange& entry : operation.entries) entries_[{entry.folder, entry.name}] = change;
     made_.emplace(operation.node, change);
@@ -77,27 +76,32 @@ class Changing {
     const Operation& operation = log_[i];
     const std::uint64_t end = operation.offset + operation.data->size();
     std::uint64_t& size = size_of(operation.node);
-    const std::uint64_t new_blocks = round_up(size, settings_.block_bytes);
-    std::set<std::optional<Index>> size_needs = {last(sizes_, operation.node)};
-    if (is_ordered()) size_needs.insert(last(made_, operation.node));
     std::uint64_t at = operation.offset;
     for (const std::uint64_t next : piece_ends(at, end)) {
       const std::uint64_t block = at / settings_.block_bytes;
-      BlockWrite& last_write = blocks_[{operation.node, block}];
-      if (last_write.operation != i) last_write = {i, {}, std::move(last_write.pieces)};
-      std::set<std::optional<Index>> after = {last(cuts_, operation.node)};
-      after.insert(last_write.before.begin(), last_write.before.end());
-      const Index data = add({i, Part::data, operation.node, at, next - at}, after);
-      last_write.pieces.push_back(data);
-      of_node_[operation.node].push_back(data);
-      if (is_ordered() && block * settings_.block_bytes >= new_blocks) size_needs.insert(data);
+      add_data(i, block, at, next - at);
       at = next;
     }
-    if (end <= size) return;
-    size = end;
-    const Index change = add({i, Part::size, operation.node, 0, end}, size_needs);
-    sizes_[operation.node] = change;
-    of_node_[operation.node].push_back(change);
+    // A file grows block by block: the size may end with any block that the write fills.
+    const std::uint64_t first = round_up(std::max(size, operation.offset) + 1, settings_.block_bytes);
+    for (std::uint64_t to = first; size < end; to += settings_.block_bytes) {
+      size = std::min(to, end);
+      std::set<std::optional<Index>> after = {last(sizes_, operation.node)};
+      if (is_ordered()) after.insert(last(made_, operation.node));
+      sizes_[operation.node] = add({i, Part::size, operation.node, 0, size}, after);
+    }
+  }
+
+  /// Bytes of one block. They need what was written to it before.
+  Index add_data(Index i, std::uint64_t block, std::uint64_t at, std::uint64_t bytes) {
+    const Node node = log_[i].node;
+    BlockWrite& last_write = blocks_[{node, block}];
+    if (last_write.operation != i) last_write = {i, {}, std::move(last_write.pieces)};
+    std::set<std::optional<Index>> after = {last(cuts_, node)};
+    after.insert(last_write.before.begin(), last_write.before.end());
+    const Index data = add({i, Part::data, node, at, bytes}, after);
+    last_write.pieces.push_back(data);
+    return data;
   }
 
   /// A write goes to the disk block by block, and its last block in two pieces if it has more than one sector.
@@ -117,11 +121,15 @@ class Changing {
     // A file of ext4 can have a new size by ftruncate() without what was written to it before.
     std::set<std::optional<Index>> after;
     if (!is_ordered()) after.insert(last(sizes_, operation.node));
+    // Beyond the new end, the rest of its block becomes zero first, and the file is as long as before.
+    const std::uint64_t block_end = std::min(round_up(operation.size, settings_.block_bytes), size);
+    if (operation.size < block_end) {
+      after.insert(add_data(i, operation.size / settings_.block_bytes, operation.size, block_end - operation.size));
+    }
     const Index change = add_metadata({i, Part::size, operation.node, 0, operation.size}, std::move(after));
     if (operation.size < size) cuts_[operation.node] = change;
     size = operation.size;
     sizes_[operation.node] = change;
-    of_node_[operation.node].push_back(change);
   }
 
   std::uint64_t& size_of(Node node) {
@@ -147,11 +155,10 @@ class Changing {
   std::vector<Change>& changes_;
   std::map<std::pair<Node, std::string>, Index> entries_;  // the last change of a name
   std::map<std::pair<Node, std::uint64_t>, BlockWrite> blocks_;
-  std::map<Node, Index> sizes_;                 // of a size
-  std::map<Node, Index> cuts_;                  // the last resize to less
-  std::map<Node, Index> made_;                  // the first entry
-  std::map<Node, std::uint64_t> full_size_;     // with all changes
-  std::map<Node, std::vector<Index>> of_node_;  // data and sizes
+  std::map<Node, Index> sizes_;              // of a size
+  std::map<Node, Index> cuts_;               // the last resize to less
+  std::map<Node, Index> made_;               // the first entry
+  std::map<Node, std::uint64_t> full_size_;  // with all changes
   std::optional<Index> last_metadata_;
 };
 
@@ -260,13 +267,19 @@ class Contents {
     Content& content = of(change.node);
     const std::size_t end = change.offset + change.length;
     if (content.bytes.size() < end) content.bytes.resize(end);
-    content.bytes.replace(change.offset, change.length, *operation.data, change.offset - operation.offset,
-                          change.length);
+    if (operation.data == nullptr) {  // of a resize
+      content.bytes.replace(change.offset, change.length, change.length, '\0');
+    } else {
+      content.bytes.replace(change.offset, change.length, *operation.data, change.offset - operation.offset,
+                            change.length);
+    }
   }
-  void resize(const Change& change) {
+  void set_size(const Change& change, const Operation& operation) {
     Content& content = of(change.node);
     content.size = change.length;
-    if (content.bytes.size() > change.length) content.bytes.resize(change.length);
+    // A write only lets the file grow; its data may lie beyond this size.
+    const bool cuts = operation.act == Act::resize && content.bytes.size() > change.length;
+    if (cuts) content.bytes.resize(change.length);
   }
   void finish() {
     for (auto& [node, content] : contents_) {
@@ -312,7 +325,7 @@ Image image_of(const Image& initial, std::span<const Operation> log, const Plan&
         contents.write(change, operation);
         break;
       case Part::size:
-        contents.resize(change);
+        contents.set_size(change, operation);
         break;
       case Part::entries:
         for (const EntryChange& entry : operation.entries) {

@@ -32,7 +32,7 @@ struct Change {
   std::uint32_t operation = 0;
   Part part = Part::entries;
   Node node = kNoNode;                    ///< Of data and size.
-  std::uint64_t offset = 0;               ///< Of data: in the file.
+  std::uint64_t offset = 0;               ///< Of data: in the file. Of a resize, data are zeros beyond the new end.
   std::uint64_t length = 0;               ///< Of data: bytes. Of a size: the size.
   std::vector<std::uint32_t> after = {};  ///< The changes that it needs; each comes before it in Plan::changes.
 };

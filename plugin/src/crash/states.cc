@@ -287,16 +287,15 @@ std::string lost_of(const Operation& operation, const Plan& plan, std::span<cons
   std::vector<std::string> parts;
   std::size_t lost_data = 0;
   std::size_t data = 0;
-  bool has_size = false;
-  bool lost_size = false;
+  bool has_size = false;   // a part of it is on the disk
+  bool lost_size = false;  // or not
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
   for (const Index i : changes) {
     const Change& change = plan.changes[i];
     const bool is_lost = !persisted[i];
     if (change.part == Part::size) {
-      has_size = true;
-      lost_size = is_lost;
+      (is_lost ? lost_size : has_size) = true;
       continue;
     }
     ++data;
@@ -309,14 +308,15 @@ std::string lost_of(const Operation& operation, const Plan& plan, std::span<cons
     end = change.offset + change.length;
   }
   if (end != 0) parts.push_back(bytes_of(begin, end));
-  const bool is_all = lost_data == data && lost_size == has_size;
-  if (is_all || operation.act != Act::write) return quoted(operation.text);
-  if (lost_data == 0) return "the new size of " + quoted(operation.text);
+  const bool is_all = lost_data == data && !has_size;
+  if (is_all || data == 0) return quoted(operation.text);
+  const std::string size = has_size ? "a part of the new size" : "the new size";
+  if (lost_data == 0) return size + " of " + quoted(operation.text);
   std::string text = lost_data == data ? "the data" : parts.front();
   constexpr std::size_t kMostParts = 3;
   for (std::size_t i = 1; lost_data < data && i < std::min(parts.size(), kMostParts); ++i) text += ", " + parts[i];
   if (lost_data < data && parts.size() > kMostParts) text += ", ...";
-  if (lost_size) text += " and the new size";
+  if (lost_size) text += " and " + size;
   return text + " of " + quoted(operation.text);
 }
 

@@ -277,11 +277,24 @@ TEST_F(Crashes, MarksAndTheEndReachTheCheck) {
 }
 
 TEST_F(Crashes, TheModelIsChosen) {
-  syscost::CrashOptions options;
-  options.model = syscost::CrashModel::ordered;
-  EXPECT_EQ(texts(
-                "a", [&] { has("a", "x"); }, options),
-            (Texts{"-", "", "x"}));
+  const auto of_model = [&](syscost::CrashModel model) {
+    syscost::CrashOptions options;
+    options.model = model;
+    return syscost::for_each_crash(
+        folder_,
+        [&] {
+          has("first", "");
+          has("second", "");
+        },
+        [](const CrashPoint& point) {
+          return std::filesystem::exists(point.path + "/first") || !std::filesystem::exists(point.path + "/second");
+        },
+        options);
+  };
+  EXPECT_EQ(of_model(syscost::CrashModel::ordered).failed_states, 0U) << "names come in the order of the calls";
+  std::filesystem::remove(folder_ + "/first");
+  std::filesystem::remove(folder_ + "/second");
+  EXPECT_EQ(of_model(syscost::CrashModel::posix).failed_states, 1U) << "or in any order";
 }
 
 TEST_F(Crashes, LeaveNothingBehind) {

@@ -133,6 +133,25 @@ TEST(PosixModel, WhatIsWrittenAfterATruncationNeedsIt) {
   EXPECT_EQ(log.texts(), (Texts{"a=old!", "a=", "a=00", "a=xy"}));
 }
 
+TEST(PosixModel, AFileGrowsBlockByBlock) {
+  LogByHand log;
+  log.settings.block_bytes = log.settings.sector_bytes = 2;
+  const Node a = log.has("a", ".");
+  log.write(a, "xyz", 1);
+  EXPECT_EQ(log.texts(), (Texts{"a=.", "a=.0", "a=.x", "a=.000", "a=.x00", "a=.0yz", "a=.xyz"}));
+}
+
+TEST(PosixModel, BeyondANewEndTheRestOfItsBlockBecomesZeroFirst) {
+  LogByHand log;
+  log.settings.block_bytes = log.settings.sector_bytes = 4;
+  const Node a = log.has("a", "abcdefgh");
+  log.resize(a, 1);
+  EXPECT_EQ(log.texts(), (Texts{"a=abcdefgh", "a=a000efgh", "a=a"}));
+  log.sync(a);
+  log.mark("synced");
+  EXPECT_EQ(log.texts(), (Texts{"a=abcdefgh", "a=a000efgh", "a=a", "a=a [synced]"}));
+}
+
 TEST(PosixModel, ASynchronousWriteIsOnTheDiskAndEarlierOnesNeedNotBe) {
   LogByHand log;
   log.settings.block_bytes = log.settings.sector_bytes = 2;
