@@ -119,7 +119,7 @@ std::string joined(const TableWithBlocks& table) {
 }
 
 /// How many rows fit into `room` lines, with the lines below them; at least `fewest`.
-std::size_t fitting(const std::vector<std::string>& blocks, std::size_t room, std::size_t fewest) {
+std::size_t rows_that_fit(const std::vector<std::string>& blocks, std::size_t room, std::size_t fewest) {
   std::size_t used = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     used += 1 + lines(blocks[i]);
@@ -183,13 +183,13 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
     // A blank line, the titles, and the shell's prompt at the end.
     const std::size_t around = lines(out) + lines(below) + 3;
     const std::size_t room = std::max(height, around + kFewestRows) - around;
-    if (const std::size_t fit = fitting(table.blocks, room, kFewestRows); fit < shown.size()) {
+    if (const std::size_t fit = rows_that_fit(table.blocks, room, kFewestRows); fit < shown.size()) {
       shown.resize(fit);
       const std::size_t lines_before = lines(out);
       out = heading(result, options, shown, paint);
       // The text now names the rows that are left out, which may take one more line.
       table.blocks.resize(fit);
-      shown.resize(fitting(table.blocks, std::max(room + lines_before, lines(out)) - lines(out), kFewestRows));
+      shown.resize(rows_that_fit(table.blocks, std::max(room + lines_before, lines(out)) - lines(out), kFewestRows));
       out = heading(result, options, shown, paint);
       table = table_of(result, options, shown, paint);
     }
