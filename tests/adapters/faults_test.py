@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """syscost::Fault and syscost::Forbid in GoogleTest."""
 import os
+import re
 import shutil
 import subprocess
 
-from adapter_case import BIN, Case, main
+from adapter_case import BIN, DENY, Case, main, why_not
 
 FAULTS = os.path.join(BIN, "adapter_faults")
 
@@ -89,7 +90,9 @@ class Faults(Case):
         # Calls that start-up makes, too: strace's `when` counts from the start of the program.
         from_start = {"getdents64", "rt_sigaction", "sigaltstack", "chdir", "lseek", "getrusage", "statfs"}
         rare = ",".join(name for name in names if name not in from_start)
-        for backend in ("dispatch", "dispatch-trap"):
+        for backend in ("dispatch", "dispatch-trap", "seccomp"):
+            if why_not(backend):
+                continue
             for word in ("error=EXDEV", "error=EINTR", "error=EAGAIN:when=2", "error=ENOSPC:when=2+", "retval=5:when=1..3+2"):
                 with self.subTest(word, backend=backend):
                     chosen = rare if "when" in word else ",".join(name for name in names if name != "rt_sigaction")
@@ -104,6 +107,9 @@ class Faults(Case):
                         _, name, *results = line.split()
                         failed = sum(result.startswith("-1:") and result != "-1:0" for result in results)
                         if name == "getppid":  # it prints no result
+                            continue
+                        if backend == "seccomp":  # it sees no result of a call that is made
+                            self.assertEqual((name, rows[name]["entries"]), (name, "3"))
                             continue
                         self.assertEqual((name, rows[name]["calls"], rows[name]["errors"]), (name, "3", str(failed)))
 
@@ -128,10 +134,50 @@ class Faults(Case):
                 done = self.flags(f"--syscost_inject={value}", code=2)
                 self.assertIn("--syscost_inject", done.err)
                 self.assertIn(reason, done.err)
-        for flag, other in (("--syscost_backend=ebpf", "cannot make one fail"), ("--syscost_backend=seccomp", "cannot make one fail"),
-                            ("--syscost_backend=none", "makes no calls"), ("--syscost_children", "dispatch ends in a child")):
+        for flag, other in (("--syscost_backend=ebpf", "cannot make one fail"), ("--syscost_backend=none", "makes no calls"), ("--syscost_children", "dispatch ends in a child"),
+                            ("--syscost_backend=ebpf", "--syscost_backend dispatch or seccomp")):
             with self.subTest(flag):
                 self.assertIn(other, self.flags("--syscost_inject=write:EIO", flag, code=2).err)
+
+    def test_seccomp_makes_calls_fail_where_dispatch_is_denied(self):
+        self.needs("seccomp")
+        without_dispatch = (DENY, "EPERM", "dispatch")
+        done = self.run_program(*without_dispatch, FAULTS, "--gtest_filter=Faults.*", "--syscost_backend=auto")
+        self.assertIn("backend seccomp", done.err)
+        self.assertIn("not dispatch: ", done.err)
+        self.assertEqual(set(re.findall(r"\[  SKIPPED \] Faults\.(\w+) ", done.out)),
+                         {"AreCountedAsCalls", "ShortenAndDelay", "DoNotHitSyscost", "OfAFile"})
+        self.assertNotIn("[  FAILED  ]", done.out)
+        done = self.run_program(*without_dispatch, FAULTS, "--gtest_filter=Flags.*", "--syscost_inject=lseek:EACCES:2..3",
+                                f"--syscost_csv={self.csv}")
+        for row in self.rows(kind="test", record="syscall", syscall="lseek"):
+            self.assertEqual((row["entries"], row["calls"], row["injected"]), ("7", "", "2"))
+        self.assertIn("one 0:0 -1:13 -1:13 0:0 0:0 0:0 thread\n", done.out)
+        self.assertIn("syscost: inject lseek:EACCES:2..3: 4 of 14 calls were hit", done.err)
+        done = self.run_program(*without_dispatch, FAULTS, "--gtest_filter=Flags.*", "--syscost_forbid=lseek", code=1)
+        self.assertEqual(done.out.count('"lseek" is forbidden, and 7 calls were made:'), 2)
+        self.assertRegex(done.out, r"lseek\(\d+, 0, SEEK_CUR\)\n")
+        self.assertIn("--syscost_backend dispatch --syscost_where shows the line of each", done.out)
+
+    def test_seccomp_refuses_what_another_process_cannot_do(self):
+        self.needs("seccomp")
+        for word, reason in (("shorten=1", "cannot shorten"), ("after=5:EIO", "how many bytes"), ("delay_exit=5", "the end of a call"),
+                             ("EIO:path=/dev/null", "which file"), ("EIO:kind=file", "which file"), ("error=512", "the kernel's own")):
+            with self.subTest(word):
+                done = self.flags(f"--syscost_inject=write:{word}", "--syscost_backend=seccomp", code=2)
+                self.assertIn(f"--syscost_inject write:{word}: ", done.err)
+                self.assertIn(reason, done.err)
+                done = self.run_program(DENY, "EPERM", "dispatch", FAULTS, "--gtest_filter=Flags.*", f"--syscost_inject=write:{word}",
+                                        code=2)
+                self.assertIn("no backend can make calls fail here; dispatch: ", done.err)
+                self.assertIn(reason, done.err)
+        done = self.run_program(FAULTS, "--gtest_filter=Faults.OfAFile", "--syscost_backend=seccomp", code=1, CI="1")
+        self.assertIn("does not see which file", done.out)
+
+    def test_seccomp_makes_calls_fail_and_counts_children(self):
+        self.needs("seccomp")
+        done = self.flags("--syscost_inject=lseek:EACCES:2", "--syscost_backend=seccomp", "--syscost_children")
+        self.assertIn("one 0:0 -1:13 0:0", done.out)
 
     def test_a_fault_that_stays_does_not_hit_what_syscost_writes(self):
         done = self.run_program(FAULTS, "--gtest_filter=Stays.*", f"--syscost_csv={self.csv}")

@@ -38,7 +38,7 @@ PLUGIN = {
     "backends/dispatch": ["arguments", "backends/common", "backends/dispatch/stub", "core", "os"],
     "backends/ebpf": ["backends/common", "backends/ebpf/helper", "core", "os"],
     "backends/ebpf/helper": ["backends/ebpf", "os"],
-    "backends/seccomp": ["backends/common", "core", "os"],
+    "backends/seccomp": ["arguments", "backends/common", "core", "core/tables", "os"],
     "profilers": ["os"],
     "profilers/launcher": ["os"],
     "profilers/bpftrace": ["core", "os", "profilers", "profilers/launcher"],

@@ -8,9 +8,10 @@
 //
 //     syscost::Forbid forbid("%network");                        // each call is reported as a failure of the test
 //
-// A failed call is not made: the program gets the error, as from the kernel. Only backend dispatch can do this, because
-// it makes the program's calls itself. A program that uses Fault or Forbid has dispatch as its backend, unless another
-// one is named (--syscost_backend); then the test is skipped on a developer's machine and fails where CI is set, as for
+// A failed call is not made: the program gets the error, as from the kernel. Backend dispatch can do this, because it
+// makes the program's calls itself, and within limits seccomp, which answers them. A program that uses Fault or Forbid
+// has dispatch as its backend, or seccomp where dispatch is denied, unless another one is named (--syscost_backend).
+// Where a fault is not possible, the test is skipped on a developer's machine and fails where CI is set, as for
 // syscost::Count. docs/faults.md has the whole story.
 #pragma once
 

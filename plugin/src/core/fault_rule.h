@@ -33,6 +33,7 @@ struct FaultRule {
   std::uint64_t first = 1;
   std::uint64_t last = kEver;
   std::uint64_t step = 1;
+  bool is_per_thread = false;  ///< Each thread numbers its own calls, as strace does; else one number for all.
   /// Of these, as many as this says, from 0 to 1, by a generator of numbers that begins with `seed`.
   double probability = 1;
   std::uint64_t seed = 0;
@@ -69,6 +70,7 @@ struct FaultHit {
 struct FaultCounts {
   std::uint64_t matches = 0;  ///< Calls that the rule looked at.
   std::uint64_t hits = 0;
+  std::uint64_t unnumbered = 0;  ///< Matches that were let through: there was no memory for a count of their thread.
 };
 
 /// An open rule.
@@ -77,21 +79,25 @@ struct FaultId {
   std::uint64_t generation = 0;  ///< 0 = none.
 };
 
-/// What a backend that makes the program's calls can do to them. Any thread may call any function at any time; none
-/// makes a syscall or takes memory of the heap, except close() with hits.
+/// What a backend that makes or answers the program's calls can do to them. Any thread may call any function at any
+/// time; none makes a syscall or takes memory of the heap, except close() with hits.
 class FaultInjector {
  public:
   virtual ~FaultInjector() = default;
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;
 
-  /// From now on the rule is asked. Fails if too many are open, or if the calling thread's calls are not seen.
+  /// From now on the rule is asked. Fails if too many are open, if the calling thread's calls are not seen, or if the
+  /// backend cannot do what the rule says.
   virtual Result<FaultId> open(const FaultRule& rule) = 0;
   virtual FaultCounts counts(FaultId rule) const = 0;
   /// The first hits of a rule with keeps_hits.
   virtual std::vector<FaultHit> hits(FaultId rule) const = 0;
   /// No call that begins after this meets the rule.
   virtual void close(FaultId rule) = 0;
+
+  /// True if hits have call stacks in a run with --syscost_where.
+  virtual bool has_stacks() const { return true; }
 
   /// Until end_own_work() with the result, calls of the calling thread are syscost's, and meet no rule. May be nested.
   virtual void* begin_own_work() = 0;

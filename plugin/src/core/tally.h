@@ -82,7 +82,7 @@ struct Tally {
   std::uint64_t bytes = 0;           ///< That `calls` moved or mapped (byte_rules.h).
   std::uint64_t bytes_released = 0;  ///< That `calls` unmapped.
   std::uint64_t short_calls = 0;     ///< Of `calls`: they moved less than asked.
-  std::uint64_t injected = 0;        ///< Of `calls`: a fault answered or changed them.
+  std::uint64_t injected = 0;        ///< Of `calls` (seccomp: of `entries`): a fault answered or changed them.
   ErrnoCounts errors;                ///< Of `calls`, by errno.
   SparseHistogram latency;           ///< One value per returned entry.
 

@@ -53,6 +53,15 @@ FaultRule rule_of(const When& when, Reach reach) {
   return rule;
 }
 
+/// For people who read both parts in a line.
+Unavailable as_sentences(Unavailable why) {
+  if (!why.reason.empty() && why.reason.back() != '.') why.reason += '.';
+  std::string& fix = why.how_to_fix;
+  if (!fix.empty() && fix[0] >= 'a' && fix[0] <= 'z') fix[0] = static_cast<char>(fix[0] - 'a' + 'A');
+  if (!fix.empty() && fix.back() != '.') fix += '.';
+  return why;
+}
+
 /// Null, and the test heard why, if there can be none. errno stays as it is, also where the test ends.
 session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule) {
   Unavailable why;
@@ -64,7 +73,7 @@ session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule)
     if (opened.ok()) return opened.value();
     why = opened.failure();
   }
-  adapter::end_test(why);
+  adapter::end_test(as_sentences(why));
   return nullptr;
 }
 
@@ -124,7 +133,7 @@ void Forbid::deny(int error) {
     const KeptErrno kept;
     replaced = faults().replace(*open_, rule);
   }
-  if (!replaced.ok()) adapter::end_test(replaced.failure());
+  if (!replaced.ok()) adapter::end_test(as_sentences(replaced.failure()));
 }
 
 std::uint64_t Forbid::hits() const {

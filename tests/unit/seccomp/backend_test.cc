@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "in_child.h"
+#include "no_wait_killable.h"
 #include "os/confinement.h"
 
 namespace syscost::seccomp {
@@ -50,7 +51,7 @@ TEST_F(SeccompBackendTest, CountsEveryThreadOfTheProcessAndNoChild) {
 TEST_F(SeccompBackendTest, IsRefusedUnderValgrindWhichIsNamed) {
   EXPECT_EQ(in_child([] {
               setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so", 1);
-              const Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, false);
+              const Result<std::unique_ptr<Backend>> opened = open_backend(nullptr);
               REQUIRE(!opened.ok() && opened.failure().reason.find("valgrind") != std::string::npos);
             }),
             0);
@@ -68,7 +69,7 @@ TEST_F(SeccompBackendTest, CountsUnderALimitOfFilesSizes) {
 
 TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
   EXPECT_EQ(in_child([] {
-              Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, true);
+              Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, {.children = true});
               REQUIRE(opened.ok() && opened.value()->capabilities().children);
               Backend& backend = *opened.value();
               REQUIRE(entries_of(backend, kGetppid, [] {
@@ -145,22 +146,6 @@ TEST_F(SeccompBackendTest, TellsAThreadInAScopeFromTheOthers) {
               REQUIRE(table.at(kGetppid).entries == 3);
             }),
             0);
-}
-
-/// Like Linux before 5.19: the kernel does not know the flag that keeps signals away from a received call.
-void deny_wait_killable() {
-  constexpr unsigned kWaitKillable = 1U << 5;
-  const sock_filter code[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 3),
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args) + sizeof(std::uint64_t)),
-      BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kWaitKillable, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{std::size(code), const_cast<sock_filter*>(code)};
-  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-  REQUIRE(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) == 0);
 }
 
 TEST_F(SeccompBackendTest, CountsOnAKernelWithoutWaitKillable) {

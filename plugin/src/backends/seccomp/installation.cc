@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <string>
 
+#include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
@@ -29,13 +30,25 @@ std::string text_of(const Filter* filter) {
   return filter != nullptr ? filter->text() : std::string();
 }
 
-Result<Shared*> make_shared_memory(const Filter* filter, bool children) {
+void unmap_all(Shared* shared) {
+  unmap_fault_book(shared->faults);
+  unmap_shared(shared);
+}
+
+Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool faults) {
   Shared* shared = map_shared();
   if (shared == nullptr) return errno_failure("map", "memory to share with the supervisor", errno);
   while (shared->cookie == 0) {
     if (getrandom(&shared->cookie, sizeof shared->cookie, 0) < 0) shared->cookie = 0x5359'5343'4f53'5421;
   }
   shared->counts_children = children;
+  shared->notifies_everything = filter == nullptr || faults;
+  shared->faults = map_fault_book();
+  if (shared->faults == nullptr) {
+    const int error = errno;
+    unmap_shared(shared);
+    return errno_failure("map", "memory to share with the supervisor", error);
+  }
   for (std::size_t index = 0; filter != nullptr && index < kIndexes; ++index) {
     const SyscallId id{static_cast<Abi>(index / Filter::kNumbers),
                        static_cast<std::uint32_t>(index % Filter::kNumbers)};
@@ -52,7 +65,9 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
   if (guard < 0) return errno_failure("start", "the supervisor", errno);
   if (guard == 0) run_supervisor(shared, self);
 
-  const int listener = install_filter(program, true);
+  // The supervisor has it; no later child shall.
+  const bool is_kept = keep_from_children(shared.faults);
+  const int listener = is_kept ? install_filter(program, true, &shared.is_wait_killable) : -errno;
   if (listener < 0) {
     set_phase(shared, kGivenUp);
     wait_for_quiet_child(guard);
@@ -68,9 +83,10 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
 
 }  // namespace
 
-Result<Shared*> install(const Filter* filter, bool children) {
+Result<Shared*> install(const Filter* filter, bool children, bool faults) {
   if (g_installed.shared != nullptr && g_installed.process == getpid()) {
-    if (g_installed.filter == text_of(filter)) return g_installed.shared;
+    const bool notifies_enough = !faults || g_installed.shared->notifies_everything;
+    if (g_installed.filter == text_of(filter) && notifies_enough) return g_installed.shared;
     return Failure{
         "this process already has a seccomp filter for another --syscost_filter, and a seccomp filter cannot be "
         "removed",
@@ -78,13 +94,13 @@ Result<Shared*> install(const Filter* filter, bool children) {
   }
   Result<void> available = check_user_notification();
   if (!available.ok()) return available.failure();
-  Result<Shared*> shared = make_shared_memory(filter, children);
+  Result<Shared*> shared = make_shared_memory(filter, children, faults);
   if (!shared.ok()) return shared;
-  Result<std::vector<sock_filter>> program = make_filter_program(filter, shared.value()->cookie);
+  Result<std::vector<sock_filter>> program = make_filter_program(faults ? nullptr : filter, shared.value()->cookie);
   Result<void> done = program.ok() ? probe() : program.failure();
   if (done.ok()) done = start(*shared.value(), program.value());
   if (!done.ok()) {
-    unmap_shared(shared.value());
+    unmap_all(shared.value());
     return done.failure();
   }
   set_own_calls_marks(shared.value()->cookie, shared.value()->own_sessions);

@@ -10,8 +10,9 @@
 
 namespace syscost::seccomp {
 
-/// Installs filter and supervisor, after a forked probe has shown that both work. A second call returns the installed
-/// one, and fails if it was made for another filter. Between windows only.
-Result<Shared*> install(const Filter* filter, bool children);
+/// Installs filter and supervisor, after a forked probe has shown that both work. With `faults`, calls can be made to
+/// fail: each call notifies the supervisor, also those that `filter` leaves out of the counts. A second call returns
+/// the installed one, and fails if it was made for another filter. Between windows only.
+Result<Shared*> install(const Filter* filter, bool children, bool faults);
 
 }  // namespace syscost::seccomp

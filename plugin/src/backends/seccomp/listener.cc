@@ -9,10 +9,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "os/confinement.h"
@@ -38,15 +40,28 @@ long seccomp(unsigned operation, unsigned long flags, void* argument) {
   return syscall(SYS_seccomp, operation, flags, argument);
 }
 
+bool send(int listener, const seccomp_notif_resp& response) {
+  union {
+    seccomp_notif_resp response;
+    char room[512];
+  } buffer;
+  std::memset(&buffer, 0, sizeof buffer);
+  buffer.response = response;
+  return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &buffer) == 0;
+}
+
 }  // namespace
 
-int install_filter(const std::vector<sock_filter>& program, bool all_threads) {
+int install_filter(const std::vector<sock_filter>& program, bool all_threads, bool* is_wait_killable) {
   sock_fprog described{static_cast<unsigned short>(program.size()), const_cast<sock_filter*>(program.data())};
   unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
   if (all_threads) flags |= SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
   for (;;) {
     const long listener = seccomp(SECCOMP_SET_MODE_FILTER, flags, &described);
-    if (listener >= 0) return static_cast<int>(listener);
+    if (listener >= 0) {
+      if (is_wait_killable != nullptr) *is_wait_killable = (flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) != 0;
+      return static_cast<int>(listener);
+    }
     if (errno == EINVAL && (flags & SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV) != 0) {
       flags &= ~SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     } else if (errno == EACCES && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 0) {
@@ -119,18 +134,17 @@ bool receive(int listener, Mailbox& mailbox, Notification& notification) {
   notification.thread = static_cast<std::int32_t>(received.pid);
   notification.arch = received.data.arch;
   notification.number = static_cast<std::uint32_t>(received.data.nr);
+  std::copy(std::begin(received.data.args), std::end(received.data.args), std::begin(notification.arguments));
   return true;
 }
 
 bool let_continue(int listener, std::uint64_t id) {
-  union {
-    seccomp_notif_resp response;
-    char room[512];
-  } buffer;
-  std::memset(&buffer, 0, sizeof buffer);
-  buffer.response.id = id;
-  buffer.response.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-  return ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &buffer) == 0;
+  return send(listener, {.id = id, .val = 0, .error = 0, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE});
+}
+
+bool answer(int listener, std::uint64_t id, std::int64_t result) {
+  // The kernel puts either into the result's register.
+  return send(listener, {.id = id, .val = result, .error = 0, .flags = 0});
 }
 
 void ask_for_synchronous_wakeup(int listener) {

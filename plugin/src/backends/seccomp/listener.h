@@ -3,8 +3,8 @@
 // Listener: the kernel's half of seccomp user notification, in plain functions.
 //
 // A thread under the filter that makes a selected syscall stops at its entry. The kernel queues a notification; the
-// process that holds the listener descriptor receives it and answers. Our answer is always "continue": the kernel makes
-// the call as if there were no filter.
+// process that holds the listener descriptor receives it and answers. Our answer is "continue": the kernel makes the
+// call as if there were no filter. Only a rule by which calls fail (fault_judge.h) has another one.
 #pragma once
 
 #include <linux/filter.h>
@@ -17,8 +17,10 @@
 namespace syscost::seccomp {
 
 /// Puts the calling thread, and with `all_threads` the whole process, under `program` for good. Returns the listener,
-/// or a negative errno. Sets no_new_privs if the kernel requires it. Allocates nothing.
-int install_filter(const std::vector<sock_filter>& program, bool all_threads);
+/// or a negative errno. Sets no_new_privs if the kernel requires it. Allocates nothing. `is_wait_killable` (null = not
+/// asked): true if no signal interrupts a call that has been received (Linux 5.19); before, a signal does, and the call
+/// is received again.
+int install_filter(const std::vector<sock_filter>& program, bool all_threads, bool* is_wait_killable = nullptr);
 
 /// Why install_filter() failed, for people.
 Failure explain_install_failure(int error);
@@ -32,6 +34,7 @@ struct Notification {
   std::int32_t thread = 0;  ///< In the receiver's PID namespace; 0 = not visible there.
   std::uint32_t arch = 0;   ///< AUDIT_ARCH_...
   std::uint32_t number = 0;
+  std::uint64_t arguments[6] = {};
 };
 
 /// Memory for a notification of the kernel, larger than that of any kernel so far. All bytes must be 0 before
@@ -50,6 +53,9 @@ bool receive(int listener, Mailbox& mailbox, Notification& notification);
 
 /// Lets the call continue. False if it has ended meanwhile.
 bool let_continue(int listener, std::uint64_t id);
+
+/// The call is not made, and returns `result`: a value, or -errno. False if it has ended meanwhile.
+bool answer(int listener, std::uint64_t id, std::int64_t result);
 
 /// Asks the kernel to wake the receiver on the caller's CPU, which takes a fifth of the time (Linux 6.6). An older
 /// kernel ignores it.

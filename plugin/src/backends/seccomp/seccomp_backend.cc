@@ -10,33 +10,31 @@
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
 #include "backends/seccomp/counts.h"
+#include "backends/seccomp/faults.h"
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/shared.h"
+#include "backends/seccomp/thread_identity.h"
 #include "os/quiet_memory.h"
 #include "os/spin_lock.h"
 
 namespace syscost::seccomp {
 namespace {
 
-/// The calling thread's id. `cookie` identifies the installation that read it.
-struct ThreadIdentity {
-  std::uint64_t cookie = 0;
-  std::int32_t thread = 0;
-};
-thread_local ThreadIdentity t_identity __attribute__((tls_model("initial-exec")));
-
 class SeccompBackend final : public Backend {
  public:
   SeccompBackend(Shared& shared, const Filter* filter)
-      : shared_(shared), filter_(filter), takeovers_(shared.takeovers.load()) {}
+      : shared_(shared), filter_(filter), takeovers_(shared.takeovers.load()), faults_(shared) {}
 
   std::string_view name() const override { return "seccomp"; }
   Capabilities capabilities() const override {
-    return {
-        .entries = true, .children = shared_.counts_children.load(), .lanes = kLanes - 1, .uncountable = kUncountable};
+    return {.entries = true,
+            .injected = true,
+            .children = shared_.counts_children.load(),
+            .lanes = kLanes - 1,
+            .uncountable = kUncountable};
   }
   Calibration calibration() const override { return calibration_; }
 
@@ -57,6 +55,7 @@ class SeccompBackend final : public Backend {
                    "use another backend for times, or a Google Benchmark, which is counted in a process of its own"};
   }
   Result<void> attach() override { return {}; }
+  FaultInjector* faults() override { return &faults_; }
 
   /// Proves that it counts, and measures the time that counting adds to a call. `unobserved_ns`: the time of that call
   /// without counting.
@@ -70,7 +69,6 @@ class SeccompBackend final : public Backend {
     LaneHolder holder;             // the thread inside a scope
   };
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
-  std::int32_t identify_thread() const;
   std::uint32_t programs_used() const { return shared_.programs_used.load(std::memory_order_acquire); }
 
   Shared& shared_;
@@ -80,22 +78,14 @@ class SeccompBackend final : public Backend {
   Generation generation_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t takeovers_;
+  Faults faults_;
   Calibration calibration_;
 };
 
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
-/// Returns the calling thread's id; 0 if a filter of the user forbids gettid.
-std::int32_t SeccompBackend::identify_thread() const {
-  if (t_identity.cookie == shared_.cookie) return t_identity.thread;
-  const long thread = syscall(SYS_gettid, 0, 0, 0, 0, 0, shared_.cookie);
-  if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return 0;
-  t_identity = {shared_.cookie, static_cast<std::int32_t>(thread)};
-  return t_identity.thread;
-}
-
 std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
-  const std::int32_t thread = identify_thread();
+  const std::int32_t thread = calling_thread(shared_);
   if (thread == 0) return std::nullopt;
   std::lock_guard guard(lanes_lock_);
   if (const std::uint32_t own = shared_.lane_of[thread].load(); own != 0 && lanes_[own].thread == thread) {
@@ -199,9 +189,9 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, bool children) {
+Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, const BackendOptions& options) {
   const double unobserved_ns = getppid_ns(kTimedCalls);
-  Result<Shared*> shared = install(filter, children);
+  Result<Shared*> shared = install(filter, options.children, options.faults);
   if (!shared.ok()) return shared.failure();
   auto backend = std::make_unique<SeccompBackend>(*shared.value(), filter);
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

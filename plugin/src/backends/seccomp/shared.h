@@ -51,6 +51,8 @@ constexpr std::uint32_t bank_of(std::uint64_t control) {
 struct Bank {
   std::atomic<std::uint64_t> touched[(kIndexes + 63) / 64];
   std::atomic<std::uint64_t> entries[kIndexes];
+  std::atomic<bool> has_injected;                 ///< False: each cell of `injected` is 0.
+  std::atomic<std::uint64_t> injected[kIndexes];  ///< Of `entries`: a fault answered or delayed them.
   struct Unlisted {
     std::atomic<std::uint64_t> id;  ///< ABI in the upper half, number in the lower.
     std::atomic<std::uint64_t> entries;
@@ -67,6 +69,8 @@ enum Phase : std::uint32_t {
   kGivenUp,      ///< The filter could not be installed: the supervisor ends.
 };
 
+struct FaultBook;  // fault_book.h
+
 /// All zero at first.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers lie in different cache lines
 struct Shared {
@@ -74,6 +78,10 @@ struct Shared {
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without a notification.
   std::atomic<pid_t> measured;  ///< The measured process, by the supervisor's PID namespace.
   std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
+
+  FaultBook* faults;         ///< At the same address in both; null = no call is ever made to fail.
+  bool notifies_everything;  ///< Also what is_left_out has.
+  bool is_wait_killable;     ///< Once a call has been received, no signal interrupts it before it is answered.
 
   // Starting.
   std::atomic<std::uint32_t> phase;

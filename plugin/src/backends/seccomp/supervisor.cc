@@ -18,6 +18,8 @@
 #include <cstring>
 #include <iterator>
 
+#include "backends/seccomp/delays.h"
+#include "backends/seccomp/fault_judge.h"
 #include "backends/seccomp/filter_program.h"
 
 namespace syscost::seccomp {
@@ -36,12 +38,6 @@ SyscallId id_at(std::size_t index) {
 /// One writer, so a load and a store do.
 void increment(std::atomic<std::uint64_t>& cell) {
   cell.store(cell.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-}
-
-/// True if the thread belongs to `process`. The thread is stopped in its call while we ask, so the answer stays true.
-/// A thread of any other process belongs to a child.
-bool is_of_process(pid_t process, std::int32_t thread) {
-  return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
 }
 
 /// True for a tool of ours and each process that it started, also before it leads a session. The thread is stopped in
@@ -103,6 +99,10 @@ SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number) {
   return syscall_id_x86_64(number);
 }
 
+bool is_of_process(pid_t process, std::int32_t thread) {
+  return syscall(SYS_tgkill, process, thread, 0) == 0 || errno == EPERM;
+}
+
 // ---- counting -------------------------------------------------------------------------------------------------------
 
 Counter::Counter(Shared& shared) : shared_(shared) {
@@ -120,10 +120,14 @@ SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   return id;
 }
 
-void Counter::add(Bank& bank, SyscallId id) {
+void Counter::add(Bank& bank, SyscallId id, bool is_injected) {
   const std::size_t index = index_of(id);
   if (index < kIndexes) {
     increment(bank.entries[index]);
+    if (is_injected) {
+      increment(bank.injected[index]);
+      bank.has_injected.store(true, std::memory_order_relaxed);
+    }
     std::atomic<std::uint64_t>& word = bank.touched[index / 64];
     word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << index % 64, std::memory_order_relaxed);
     return;
@@ -143,7 +147,7 @@ void Counter::add(Bank& bank, SyscallId id) {
   increment(bank.unlisted[place].entries);
 }
 
-void Counter::count_for(std::int32_t thread, SyscallId id) {
+void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
   // Announced before the control word is read: see shared.h.
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   std::uint32_t lane = shared_.lane_of[thread].load(std::memory_order_acquire);
@@ -152,11 +156,11 @@ void Counter::count_for(std::int32_t thread, SyscallId id) {
     lane = 0;
     control = shared_.lanes[lane].control.load(std::memory_order_seq_cst);
   }
-  if (control != 0) add(shared_.banks[lane][bank_of(control)], id);
+  if (control != 0) add(shared_.banks[lane][bank_of(control)], id, is_injected);
   shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
-void Counter::count(const Notification& notification) {
+void Counter::count(const Notification& notification, bool is_injected) {
   const std::int32_t thread = notification.thread;
   if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return;
   const SyscallId id = resolve_restart(thread, syscall_id_of(notification.arch, notification.number));
@@ -167,7 +171,7 @@ void Counter::count(const Notification& notification) {
   // Nothing is armed, so it does not matter which process the thread belongs to.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
   if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
-    count_for(thread, id);
+    count_for(thread, id, is_injected);
   } else if (shared_.counts_children.load(std::memory_order_relaxed)) {
     count_child(thread, id);
   }
@@ -201,18 +205,26 @@ void Counter::count_child(std::int32_t thread, SyscallId id) {
 
 Served serve(Shared& shared, int listener, pid_t guard) {
   Counter counter(shared);
+  FaultJudge judge(shared);
+  Delays delays(shared.faults, listener);
   Notification notification;
   for (;;) {
     if (g_second_passed != 0) {
       g_second_passed = 0;
       if (getppid() != guard) return Served::kGuardIsGone;
     }
+    if (!delays.wait_for_call()) continue;
     if (!receive(listener, shared.mailbox, notification)) {
       if (has_hung_up(listener)) return Served::kNoProcessIsLeft;
       continue;
     }
-    counter.count(notification);
-    let_continue(listener, notification.id);
+    const Verdict verdict = judge.ask(notification);
+    counter.count(notification, verdict.is_answered || verdict.delay_ns > 0);
+    if (verdict.delay_ns > 0) {
+      delays.add(notification.id, verdict);
+    } else {
+      settle(listener, notification.id, verdict);
+    }
     shared.mailbox.clear();
   }
 }

@@ -25,6 +25,10 @@ namespace syscost::seccomp {
 /// The syscall that a notification is about.
 SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number);
 
+/// True if the thread belongs to `process`. The thread is stopped in its call while we ask, so the answer stays true.
+/// A thread of any other process belongs to a child.
+bool is_of_process(pid_t process, std::int32_t thread);
+
 /// Counts notifications into the shared memory. It keeps the last call of each thread in memory of its own process.
 class Counter {
  public:
@@ -32,17 +36,17 @@ class Counter {
   explicit Counter(Shared& shared);
 
   /// Counts the notified call if its thread belongs to the measured process, or to a child and children are counted.
-  /// A restarted call is counted as the call that it continues.
-  void count(const Notification& notification);
+  /// A restarted call is counted as the call that it continues. `is_injected`: a fault answers or delays it.
+  void count(const Notification& notification, bool is_injected = false);
 
   /// Counts without asking which process the thread belongs to.
-  void count_for(std::int32_t thread, SyscallId id);
+  void count_for(std::int32_t thread, SyscallId id, bool is_injected = false);
 
  private:
   void count_child(std::int32_t thread, SyscallId id);
   Shared::Program* account_of(std::int32_t thread);
   SyscallId resolve_restart(std::int32_t thread, SyscallId id);
-  void add(Bank& bank, SyscallId id);
+  void add(Bank& bank, SyscallId id, bool is_injected = false);
 
   Shared& shared_;
   ProgramNames names_;
@@ -51,8 +55,8 @@ class Counter {
 
 enum class Served { kNoProcessIsLeft, kGuardIsGone };
 
-/// Receives notifications, counts them, and lets the calls continue, until no process is left under the filter, or
-/// until `guard` is no longer its parent. It checks the parent once a second.
+/// Receives notifications, counts them, and lets the calls continue or answers them, until no process is left under the
+/// filter, or until `guard` is no longer its parent. It checks the parent once a second.
 Served serve(Shared& shared, int listener, pid_t guard);
 
 /// The first process of the supervisor. It waits until the filter is installed, takes the listener, and keeps a serving

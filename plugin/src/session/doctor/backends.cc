@@ -44,6 +44,8 @@ struct Trial {
           std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
 }
 
+std::atomic<bool> g_expects_faults{false};
+
 /// The calls and details that a backend shall count.
 struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything.
@@ -51,7 +53,8 @@ struct BackendRequest {
   DetailRequest details;                                    ///< How to distinguish calls of one syscall.
   bool stacks = false;                                      ///< A call stack for each call.
   std::uint64_t trace_events = 0;                           ///< Each call, as far as there is room; 0 = none.
-  bool faults = false;                                      ///< Calls can fail.
+  bool faults = false;                                      ///< Calls can fail, or are forbidden.
+  const std::vector<InjectRequest>* inject = nullptr;       ///< These, if they are known by now.
   std::uint32_t scheduler_events = 0;                       ///< The same of the scheduler's events.
   std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
 };
@@ -78,7 +81,7 @@ Failure has_no_stacks(const char* backend, const char* why) {
 Failure has_no_faults(const char* backend) {
   return {std::string("backend ") + backend +
               " only counts calls, and cannot make one fail (--syscost_inject) or forbid it (--syscost_forbid)",
-          "use --syscost_backend dispatch, which needs no privilege, or leave these out"};
+          "use --syscost_backend dispatch or seccomp, which need no privilege, or leave these out"};
 }
 
 Failure has_no_trace(const char* backend, const char* why) {
@@ -181,13 +184,19 @@ Result<Trial> try_dispatch() {
 }
 
 OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
-  if (request.faults) return has_no_faults("seccomp");
   if (request.trace_events > 0) return has_no_trace("seccomp", "it sees that a call begins, and not its result");
   if (request.details.any()) return has_no_details("seccomp");
   if (request.scheduler_events > 0) return has_no_scheduler_events("seccomp");
   if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP
-  return seccomp::open_backend(request.filter, request.children);
+  for (const InjectRequest& one : request.inject != nullptr ? *request.inject : std::vector<InjectRequest>()) {
+    const Result<void> possible = seccomp::check_fault(one.rule);
+    if (!possible.ok())
+      return Failure{"--syscost_inject " + one.text + ": " + possible.failure().reason, possible.failure().how_to_fix};
+  }
+  // A program that may make a fault later says so before any backend opens.
+  return seccomp::open_backend(request.filter,
+                               {.children = request.children, .faults = request.faults || g_expects_faults.load()});
 #else
   return built_without("seccomp", "libseccomp");
 #endif
@@ -241,20 +250,11 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-std::atomic<bool> g_expects_faults{false};
-
-OpenedBackend open_first(const BackendRequest& request) {
-  // The only one that has them.
-  if (request.stacks || request.trace_events > 0 || request.faults) return open_dispatch_automatically(request);
-  if (request.scheduler_events > 0) return open_ebpf(request);
-  // The only one by which calls can fail. Where it cannot count, others do, and the test that needs it hears why.
-  if (g_expects_faults.load()) {
-    OpenedBackend backend = open_dispatch_automatically(request);
-    if (backend.ok()) return backend;
-  }
+/// The first that works of those that `is_wanted`; `what` they would do, for the message.
+OpenedBackend open_first_of(const BackendRequest& request, const char* what, bool (*is_wanted)(BackendChoice)) {
   std::string reasons, fixes, first_parts;
   for (const Entry& entry : kBackends) {
-    if (entry.open_automatically == nullptr) continue;
+    if (entry.open_automatically == nullptr || !is_wanted(entry.choice)) continue;
     OpenedBackend backend = entry.open_automatically(request);
     if (backend.ok()) {
       earlier_failures_text() = first_parts.empty() ? first_parts : first_parts + " (see --syscost_doctor)";
@@ -267,7 +267,24 @@ OpenedBackend open_first(const BackendRequest& request) {
     // For the first line of each run: the doctor has the rest of the reason, and the remedy.
     add(first_parts, reason.substr(0, reason.find("; ")));
   }
-  return Failure{"no backend can count here; " + reasons, fixes};
+  return Failure{std::string("no backend can ") + what + " here; " + reasons, fixes};
+}
+
+bool makes_faults(BackendChoice choice) {
+  return choice != BackendChoice::ebpf;
+}
+
+OpenedBackend open_first(const BackendRequest& request) {
+  // The only one that has them.
+  if (request.stacks || request.trace_events > 0) return open_dispatch_automatically(request);
+  if (request.scheduler_events > 0) return open_ebpf(request);
+  if (request.faults) return open_first_of(request, "make calls fail", makes_faults);
+  // Where none of those can count, another one does, and the test that needs a fault hears why.
+  if (g_expects_faults.load()) {
+    OpenedBackend backend = open_first_of(request, "make calls fail", makes_faults);
+    if (backend.ok()) return backend;
+  }
+  return open_first_of(request, "count", [](BackendChoice) { return true; });
 }
 
 }  // namespace
@@ -283,6 +300,7 @@ OpenedBackend open_backend(const Options& options) {
                                options.where.wanted,
                                options.trace.wanted ? options.trace.events : 0,
                                options.wants_faults(),
+                               &options.inject,
                                options.scheduler.wanted ? static_cast<std::uint32_t>(options.scheduler.events) : 0,
                                options.obstacle_inside_command};
   earlier_failures_text().clear();

@@ -120,8 +120,8 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   if (injector == nullptr) {
     return Failure{
         "backend " + std::string(opened->backend->name()) + " only counts calls, and cannot make one fail or forbid it",
-        "use --syscost_backend dispatch, which needs no privilege (--syscost_doctor says why it cannot be used "
-        "here)",
+        "use --syscost_backend dispatch or seccomp, which need no privilege (--syscost_doctor says why one cannot be "
+        "used here)",
         /*is_beyond_backend=*/true};
   }
   FaultRule rule = wanted;
@@ -292,7 +292,8 @@ std::string Faults::report(const OpenFault& fault) {
   }
   if (hits > known.size() && !known.empty()) text += "\n  and " + std::to_string(hits - known.size()) + " more";
   if (fault.opened->backend->stacks() == nullptr) {
-    text += "\n  --syscost_where shows the line of each";
+    text += fault.injector->has_stacks() ? "\n  --syscost_where shows the line of each"
+                                         : "\n  --syscost_backend dispatch --syscost_where shows the line of each";
   }
   return text;
 }

@@ -256,11 +256,12 @@ Result<void> check_faults(const Options& all) {
   const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
   const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which makes no calls"
                       : all.details.any()                ? "--syscost_detail, which only ebpf has"
-                      : all.children                     ? "--syscost_children: dispatch ends in a child process"
-                      : all.scheduler.wanted             ? "--syscost_sched, which only ebpf has"
-                                                         : nullptr;
+                      : all.children && all.backend != BackendChoice::seccomp
+                          ? "--syscost_children, unless --syscost_backend seccomp is named: dispatch ends in a child"
+                      : all.scheduler.wanted ? "--syscost_sched, which only ebpf has"
+                                             : nullptr;
   if (other == nullptr) return {};
-  return Failure{flag + " needs the backend dispatch, and does not work together with " + other,
+  return Failure{flag + " needs the backend dispatch or seccomp, and does not work together with " + other,
                  "leave one of them out, or make two runs"};
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// The rules of fault_book.h, from the side of the measured process.
+#pragma once
+
+#include <vector>
+
+#include "backends/seccomp/fault_book.h"
+#include "backends/seccomp/seccomp_backend.h"
+#include "core/fault_rule.h"
+#include "os/fork_detector.h"
+#include "os/result.h"
+#include "os/spin_lock.h"
+
+namespace syscost::seccomp {
+
+class Faults final : public FaultInjector {
+ public:
+  /// `shared` has a book. Makes syscalls.
+  explicit Faults(Shared& shared) : shared_(shared), book_(*shared.faults) {}
+  /// Closes every rule.
+  ~Faults() override;
+  Faults(const Faults&) = delete;
+  Faults& operator=(const Faults&) = delete;
+
+  Result<FaultId> open(const FaultRule& rule) override;
+  FaultCounts counts(FaultId rule) const override;
+  std::vector<FaultHit> hits(FaultId rule) const override;
+  void close(FaultId rule) override;
+  bool has_stacks() const override { return false; }
+  void* begin_own_work() override;
+  void end_own_work(void* thread) override;
+
+ private:
+  Result<void> check_here(const FaultRule& rule);
+  const BookedRule* rule_of(FaultId id) const;
+
+  Shared& shared_;
+  FaultBook& book_;
+  SpinLock lock_;
+  std::uint64_t generation_ = 0;
+  bool knows_descriptors_ = false;
+  // A fork child has no book: each function asks first.
+  ForkDetector fork_detector_;
+};
+
+}  // namespace syscost::seccomp
