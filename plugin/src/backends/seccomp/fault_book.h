@@ -78,6 +78,7 @@ struct ThreadCount {
 };
 
 /// All zero at first.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers lie in different cache lines
 struct FaultBook {
   // By the process.
   std::atomic<std::uint32_t> high;                             ///< Rules [0, high) may be open.

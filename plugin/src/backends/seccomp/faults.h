@@ -23,10 +23,10 @@ class Faults final : public FaultInjector {
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
-  Result<FaultId> open(const FaultRule& rule) override;
-  FaultCounts counts(FaultId rule) const override;
-  std::vector<FaultHit> hits(FaultId rule) const override;
-  void close(FaultId rule) override;
+  Result<FaultId> open(const FaultRule& wanted) override;
+  FaultCounts counts(FaultId id) const override;
+  std::vector<FaultHit> hits(FaultId id) const override;
+  void close(FaultId id) override;
   bool has_stacks() const override { return false; }
   void* begin_own_work() override;
   void end_own_work(void* thread) override;
