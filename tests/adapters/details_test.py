@@ -24,7 +24,7 @@ class Details(Case):
         self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=ioctl")
         self.assertEqual(self.details("Ioctl.ThreeKinds"), THREE_KINDS)
         self.assertEqual(self.details("Ioctl.ThreeKinds", kind="scope"), THREE_KINDS)
-        for row in self.rows(kind="scope", record="test"):
+        for row in self.rows(kind="scope", record="test", test="Ioctl.ThreeKinds"):
             self.assertEqual((row["total_calls"], row["total_errors"], row["lost"]), ("5", "4", "0"))
         [failing] = self.rows(kind="scope", record="syscall", detail="null 0x5413")
         self.assertEqual((failing["errnos"], failing["latency_count"], failing["class"]), ("ENOTTY:3", "3", "desc"))
@@ -62,10 +62,25 @@ class Details(Case):
         compared = self.bench("compare", "old.csv", "new.csv", code=1)
         self.assertRegex(compared, r"6 -> 7 +\+1 ioctl random 0x80045200 +regressed")
 
+    def test_calls_that_move_data_have_a_row_for_each_kind_of_file(self):
+        for backend in "ebpf", "dispatch", "dispatch-trap":
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, f"{backend}.csv")
+                self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=file", f"--syscost_backend={backend}",
+                                 "--gtest_filter=Moves.*")
+                rows = self.rows(kind="scope", record="syscall")
+                self.assertEqual({(row["syscall"], row["detail"]): (row["calls"], row["bytes"]) for row in rows},
+                                 {("write", "pipe"): ("3", "60"), ("write", "character device"): ("1", "7"), ("read", "pipe"): ("1", "50")})
+                [window] = self.rows(kind="scope", record="test")
+                self.assertEqual((window["total_bytes_read"], window["total_bytes_written"], window["lost"]), ("50", "67", "0"))
+                self.assertIn("bytes by kind of file: read 50 bytes: 50 bytes pipe; written 67 bytes: 60 bytes pipe, 7 bytes character device",
+                              " ".join(self.bench("show", self.csv, "Moves.ToAPipeAndAFile").split()))
+
     def test_a_backend_that_cannot_tell_them_apart_says_so(self):
         done = self.run_program(DETAILS, f"--syscost_csv={self.csv}", "--syscost_detail=ioctl", "--syscost_backend=dispatch",
                                 code=2)
-        self.assertIn("backend dispatch does not support --syscost_detail", done.err)
+        self.assertIn("backend dispatch has only --syscost_detail file", done.err)
         self.assertIn("--syscost_backend ebpf", done.err)
         self.assertFalse(os.path.exists(self.csv))
 

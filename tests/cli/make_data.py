@@ -673,6 +673,16 @@ def main():
     save("details_plain.csv", window("Tty.Asks", [call("ioctl", "desc", [90, 90, 70])], 5000))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70] * 3, {"ENOTTY": 1}, detail="FIONREAD")]
     save("details_more.csv", window("Tty.Asks", request, 5000))
+    moves = [call("read", "desc", [90] * 2, detail="file", bytes=4096, short_calls=1),
+             call("read", "desc", [70], detail="socket", bytes=144, short_calls=1),
+             call("write", "desc", [80], detail="terminal", bytes=12, short_calls=0),
+             call("sendfile", "desc;network", [200], detail="file to socket", bytes=70000, short_calls=0),
+             call("getrandom", "", [40], bytes=16, short_calls=0)]
+    save("kinds.csv", window("Log.Sends", moves, 5000, dict(total_bytes_read=74256, total_bytes_written=70012)))
+    plain = [call("read", "desc", [90, 90, 70], bytes=4240, short_calls=2), call("write", "desc", [80] * 2, bytes=24, short_calls=0),
+             call("sendfile", "desc;network", [200], bytes=70000, short_calls=0), call("getrandom", "", [40], bytes=16, short_calls=0)]
+    tty = [call("ioctl", "desc", [90], detail="TCGETS")]
+    save("kinds_of_ioctl.csv", window("Log.Sends", plain + tty, 5000, dict(total_bytes_read=74256, total_bytes_written=70024)))
 
     # Two programs with a test of the same name, and of one loop with a test beside it.
     first = [line.replace("demo_tests", "build/log_tests") for line in window("Log.Stays", [write(2)], 1500)]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""every_case_test.py BACKEND BENCH LISTS PROGRAM PAGE: the oracle on every case of the conformance suite.
+"""every_case_test.py BACKEND BENCH LISTS PROGRAM PAGE [kinds]: the oracle on every case of the conformance suite.
 
 PROGRAM is conformance_not_linked. PAGE is docs/conformance.md, which says which cases cannot hold on a backend, or in a program
-that is not linked with syscost; a test of the suite compares it with the cases.
+that is not linked with syscost; a test of the suite compares it with the cases. With `kinds` bytes are compared by kind of file, too.
 """
+import collections
 import pathlib
 import re
 import sys
@@ -49,9 +50,11 @@ def planted_faults(folder):
 
 
 def main():
-    backend, bench, lists, program, page = sys.argv[1:]
+    backend, bench, lists, program, page, *kinds = sys.argv[1:]
+    flags = ["--detail=file"] if kinds else []
     if oracle.missing():
         oracle.skip(oracle.missing())
+    by_kind = collections.Counter()
     faults, counts, windows, lowers, leaving = [], {"compared": 0, "cannot hold": 0, "not here": 0}, 0, 0, 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
@@ -59,7 +62,7 @@ def main():
             if cannot:
                 counts["cannot hold"] += 1
                 continue
-            status = oracle.observe(folder, bench, lists, backend, [program, name], backend not in WITHOUT_BYTES)
+            status = oracle.observe(folder, bench, lists, backend, [program, name], backend not in WITHOUT_BYTES, flags)
             if status == SKIPPED:
                 counts["not here"] += 1
                 continue
@@ -68,7 +71,8 @@ def main():
             if status != 0:
                 faults.append(f"{name}: exit status {status}: {oracle.said(folder)[-1000:]}")
                 continue
-            done = oracle.compare(folder)
+            done = oracle.compare(folder, bool(kinds))
+            by_kind += done.kinds
             faults += [f"{name}: {fault}" for fault in done.faults]
             if done.of_lists == 0:
                 faults.append(f"{name}: no window has lists")
@@ -79,6 +83,8 @@ def main():
     print("\n".join(faults))
     print(f"{backend}: {counts['compared']} cases with {windows} windows compared ({lowers} of them lower bounds), {leaving} windows leave something; "
           f"{counts['cannot hold']} cases cannot hold, {counts['not here']} cannot run here; {len(faults)} faults")
+    if kinds:
+        print("bytes by kind: " + ", ".join(f"{count} {kind or 'no file'}" for kind, count in by_kind.most_common()))
     return 1 if faults or counts["compared"] == 0 else 0
 
 

@@ -106,6 +106,22 @@ def differing_bytes(row, syscalls, sums):
             yield f"{column}: {row[column] or 'empty'}, strace {its}"
 
 
+def differing_kinds(row, syscalls, sums):
+    """One line for each kind of file whose bytes differ (--detail file)."""
+    ours, silent = collections.Counter(), set()
+    for one in syscalls:
+        abi, _, name = one["syscall"].rpartition(":")
+        if name in strace_sums.MOVES:
+            ours[name, one["detail"]] += int(one["bytes"] or 0)
+            if abi:  # these calls have no details
+                silent.add(name)
+    is_lower_bound = int(row["lost"]) + int(row["late"]) > 0
+    for name, kind in sorted(set(ours) | set(sums.by_kind)):
+        mine, its = ours[name, kind], sums.by_kind[name, kind]
+        if mine != its and name not in silent and not (is_lower_bound and mine < its):
+            yield f"bytes of {name} by {kind or 'no kind'}: {mine}, strace {its}"
+
+
 def differing_left(row, left):
     listed = [int(one.split()[0]) for one in row["left_open"].split(";") if one[:1].isdigit()]
     if ";and " in row["left_open"] and len(left["descriptors"]) == int(row["descriptors_left"]):
@@ -118,6 +134,7 @@ def differing_left(row, left):
 
 class Comparison:
     def __init__(self):
+        self.kinds = collections.Counter()
         self.of_bytes = self.lower_bounds = self.of_lists = self.leaving = 0
         self.faults = []
 
@@ -126,8 +143,8 @@ class Comparison:
                 f"something; {len(self.faults)} numbers differ")
 
 
-def compare(folder):
-    """Of the run that observe() left in the folder."""
+def compare(folder, with_kinds=False):
+    """Of the run that observe() left in the folder; with kinds of files if they were asked for."""
     rows, left = rows_of(folder / "rows.csv"), left_by_windows(folder / "lists")
     has_strace = (folder / "strace").exists()
     sums = strace_sums.windows(folder / "strace") if has_strace else {}
@@ -140,6 +157,10 @@ def compare(folder):
             done.of_bytes += 1
             done.lower_bounds += int(row["lost"]) + int(row["late"]) > 0
             found += differing_bytes(row, syscalls, sums[key]) if key in sums else ["no markers in strace's log"]
+            if with_kinds and key in sums:
+                found += differing_kinds(row, syscalls, sums[key])
+                for (_, kind), count in sums[key].by_kind.items():
+                    done.kinds[kind] += count
         if row["descriptors_left"]:
             done.of_lists += 1
             done.leaving += key in left and any(left[key][what] for what in LEFT[:3])
@@ -153,6 +174,10 @@ def skip(reason):
     sys.exit(77)
 
 
+def has_kinds(flags):
+    return any(flag.startswith("--detail=") and "file" in flag for flag in flags)
+
+
 def observe(folder, bench, lists, backend, command, has_strace=True, flags=()):
     """Runs the command; the exit status. The folder gets the rows, the logs and, in `output`, what the command printed."""
     for name in ("rows.csv", "lists", "strace"):
@@ -162,7 +187,7 @@ def observe(folder, bench, lists, backend, command, has_strace=True, flags=()):
     words = [bench, "run", "--tests", "--leaks", "--backend", backend, "--csv", folder / "rows.csv", *flags, "--"]
     if has_strace:
         traced = "trace=" + ",".join(f"?{name}" for name in strace_sums.TRACED)  # "?": this architecture may lack it
-        words += ["strace", "-f", "-q", "-s", "4096", "-e", traced, "-o", folder / "strace"]
+        words += ["strace", "-f", "-q", "-s", "4096", *(["-yy"] if has_kinds(flags) else []), "-e", traced, "-o", folder / "strace"]
     with open(folder / "output", "w", encoding="utf-8") as output:
         return subprocess.run(words + command, env=environment, stdout=output, stderr=output, check=False).returncode
 
@@ -198,7 +223,9 @@ def main():
         if not (folder / "rows.csv").exists() or not (folder / "lists").exists():
             print(said(folder)[-2000:])
             sys.exit(1)
-        done = compare(folder)
+        done = compare(folder, has_kinds(options.flag))
+    if done.kinds:
+        print("bytes by kind: " + ", ".join(f"{count} {kind or 'no file'}" for kind, count in done.kinds.most_common()))
     print("\n".join(done.faults + [f"{done}; exit status {status}"]))
     sys.exit(1 if done.faults or done.of_lists == 0 else 0)
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Adds up bytes from `strace -f`: one half of an oracle (oracle.py). It shares no code with syscost."""
+"""Adds up bytes from `strace -f`: one half of an oracle (oracle.py). It shares no code with syscost. With strace's -yy also by the kind of
+file."""
 import collections
+import os
 import re
+import stat
 
 READS = {"read": 2, "pread64": 2, "recvfrom": 2, "getrandom": 1, "readv": None, "preadv": None, "preadv2": None, "recvmsg": None,
          "process_vm_readv": None}
@@ -13,6 +16,10 @@ MAPS = {"mmap", "mmap2", "munmap", "mremap", "brk"}
 UNKNOWN = {"sendmmsg", "recvmmsg", "recvmmsg_time64", "io_uring_enter", "io_submit", "socketcall"}
 STARTS = {"clone", "clone3"}
 TRACED = sorted(set(MOVES) | MAPS | UNKNOWN | STARTS)
+
+# The descriptors that data goes through: from, to.
+FILES = {name: (0, None) for name in (set(READS) | set(WRITES)) - {"getrandom", "process_vm_readv", "process_vm_writev"}}
+FILES.update(sendfile=(1, 0), sendfile64=(1, 0), tee=(0, 1), splice=(0, 2), copy_file_range=(0, 2))
 
 CALL = re.compile(r"(?P<name>\w+)\((?P<rest>.*)$")
 RESULT = re.compile(r"^(?P<arguments>.*)\)\s+= (?P<result>\S+)(?: .*)?$")
@@ -65,6 +72,39 @@ def arguments(text):
     return [one.strip() for one in text.split(",")]
 
 
+TERMINALS = {4, 5, *range(136, 144), 166, 188, 204, 229}
+
+
+def kind_of_path(path):
+    """strace shows a FIFO, and a folder, by its path alone. It may be gone by now; then it is taken for a file."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return "file"
+    return "pipe" if stat.S_ISFIFO(mode) else "directory" if stat.S_ISDIR(mode) else "file"
+
+
+def kind(descriptor):
+    """Of `3<pipe:[17]>`, `0</dev/null<char 1:3>>`, `4<TCP:[...]>`, `5</tmp/log>(deleted)`."""
+    shown = re.match(r"\d+<(.*)>(\(deleted\)|@)?$", descriptor, re.DOTALL)
+    if shown is None:
+        return "bad descriptor"
+    device = re.search(r"<(char|block) (\d+):\d+>$", shown[1])
+    if device:
+        return "block device" if device[1] == "block" else "terminal" if int(device[2]) in TERMINALS else "character device"
+    if shown[1].startswith("/"):
+        return kind_of_path(shown[1])
+    of_kernel = shown[1].partition(":")[0]
+    return {"pipe": "pipe", "anon_inode": "other"}.get(of_kernel, "socket")
+
+
+def files(name, given):
+    """The detail of a row: `pipe`, `file to socket`; empty for a call that takes no file."""
+    if name not in FILES:
+        return ""
+    return " to ".join(kind(given[at]) for at in FILES[name] if at is not None)
+
+
 def number(text):
     try:
         return int(text, 0)
@@ -110,7 +150,7 @@ class Sums:
     """Of one window: syscall -> bytes, released bytes, short calls; and how many of its calls say nothing of their bytes."""
 
     def __init__(self):
-        self.bytes, self.released, self.short = (collections.Counter() for _ in range(3))
+        self.bytes, self.released, self.short, self.by_kind = (collections.Counter() for _ in range(4))
         self.unknown = 0
 
     def add(self, call, brk_before):
@@ -122,6 +162,7 @@ class Sums:
         elif call.name in MOVES:
             size = MOVES[call.name]
             self.bytes[call.name] += call.result
+            self.by_kind[call.name, files(call.name, given)] += call.result
             self.short[call.name] += size is not None and call.result < number(given[size])
         elif call.name in MAPS:
             old, new = lengths(call.name, given, brk_before, call.result)

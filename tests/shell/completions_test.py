@@ -178,7 +178,7 @@ _{name}{"".join("_" + word for word in path)}
         specs = self.specs(name="syscost_test")
         self.assertEqual(self.names_of(specs), FLAGS)
         self.assertTrue(any(spec.endswith(":NAME:(auto ebpf dispatch dispatch-trap seccomp none)") for spec in specs))
-        self.assertTrue(any(spec.endswith(r":LIST:_sequence compadd - ioctl thread\:") for spec in specs))
+        self.assertTrue(any(spec.endswith(r":LIST:_sequence compadd - ioctl file thread\:") for spec in specs))
         self.assertIn("*:FILE:_files", specs)
 
     def test_binds_to_names_and_patterns_of_test_programs(self):

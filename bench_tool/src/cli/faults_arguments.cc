@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "cli/lists.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {
@@ -38,16 +39,6 @@ Examples:
   bench faults --fail-on crashed,hung -- ./store_test
   SYSCOST_INJECT=write:error=ENOSPC:when=3 bench run -- ./store_test --gtest_filter=Store.Saves    one failure again)";
 
-void add_words(CLI::App& command, const char* name, std::vector<std::string>& values, const char* type,
-               const char* help) {
-  command.add_option(name, values, help)
-      ->type_name(type)
-      ->expected(1)
-      ->delimiter(',')
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty());
-}
-
 }  // namespace
 
 CLI::App* add_faults_command(CLI::App& app, Options& options) {
@@ -57,8 +48,8 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
   command->add_option("--calls", own.calls, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
       ->check(not_empty());
-  add_words(*command, "--errnos", own.errors, "NAME,...",
-            "These errors for each call, instead of those of the table. SHORT: reads and writes move one byte");
+  add_list(*command, "--errnos", own.errors, "NAME,...",
+           "These errors for each call, instead of those of the table. SHORT: reads and writes move one byte");
   command->add_flag("--lasting", own.is_lasting,
                     "Each later call of the same syscall fails, too, as on a disk that stays full");
   command->add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
@@ -95,8 +86,8 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
                    "Keep results in FILE, and go on with those that are there; without TESTS: print them")
       ->type_name("FILE")
       ->check(not_empty());
-  add_words(*command, "--fail-on", own.fail_on, "OUTCOME,...",
-            "Exit code 1 for one of these outcomes, or for the first five (any)");
+  add_list(*command, "--fail-on", own.fail_on, "OUTCOME,...",
+           "Exit code 1 for one of these outcomes, or for the first five (any)");
   return command;
 }
 

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cli/lists.h"
 #include "cli/raw_options.h"
 #include "cli/validators.h"
 
@@ -56,16 +57,6 @@ bool is_errno(std::string_view text) {
     }
   }
   return text.size() > 1 && text.front() == 'E';
-}
-
-void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* type,
-              const char* help) {
-  command.add_option(name, values, help)
-      ->type_name(type)
-      ->expected(1)
-      ->delimiter(',')
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty());
 }
 
 }  // namespace

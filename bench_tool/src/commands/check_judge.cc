@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -84,6 +86,32 @@ std::string inject_rules_of(const model::Baseline& baseline) {
   return {};
 }
 
+/// The run may have been asked for other details than the baseline. Folds those of syscalls that the baseline has
+/// whole. Returns what cannot be compared, or "".
+std::string fold_as_baseline(CheckResult& result) {
+  std::set<std::string> detailed;
+  std::set<std::string> whole;
+  for (const model::BaselineWindow& window : result.baseline.windows) {
+    for (const model::BaselineCell& cell : window.cells) {
+      const std::size_t blank = cell.syscall.find(' ');
+      (blank == std::string::npos ? whole : detailed).insert(cell.syscall.substr(0, blank));
+    }
+  }
+  const model::DetailedSyscalls of_run = model::detailed_syscalls(result.data);
+  std::set<std::string> folded;
+  for (const std::string& name : of_run.detailed) {
+    if (whole.contains(name) && !detailed.contains(name)) folded.insert(name);
+  }
+  if (!folded.empty()) model::fold_details(result.data, folded);
+  for (const std::string& name : of_run.plain) {
+    if (detailed.contains(name) && !whole.contains(name)) {
+      return fmt::format("the baseline has details of {} and the run has none: measure with the same --syscost_detail",
+                         name);
+    }
+  }
+  return {};
+}
+
 /// Pairs and judges. Returns why it could not, or "".
 std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
   const bool baseline_has_details = result.baseline.has_details();
@@ -92,6 +120,8 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
       return "the baseline has details of syscalls and the run has none: measure with the same --syscost_detail";
     }
     model::fold_details(result.data);
+  } else if (baseline_has_details) {
+    if (const std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
   }
   result.groups = model::group_samples(result.data, model::Tools::left_out);
   result.windows = stats::summarize_all(result.data, result.groups, true);

@@ -2,6 +2,7 @@
 #include "commands/compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <future>
 #include <ostream>
 #include <set>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -198,7 +200,12 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   }
   const bool old_has_details = model::has_details(result.old_data);
   const bool only_one_has_details = old_has_details != model::has_details(result.new_data);
-  if (only_one_has_details) model::fold_details(old_has_details ? result.old_data : result.new_data);
+  std::set<std::string> uneven;
+  if (only_one_has_details) {
+    model::fold_details(old_has_details ? result.old_data : result.new_data);
+  } else if (old_has_details) {
+    uneven = model::fold_uneven_details(result.old_data, result.new_data);
+  }
   std::vector<model::Group> old_groups;
   std::vector<model::Group> new_groups;
   std::vector<scale::Family> old_families;
@@ -223,6 +230,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     result.warnings.push_back(
         fmt::format("only {} has details of syscalls (--syscost_detail): their counts are added up",
                     old_has_details ? "OLD" : "NEW"));
+  }
+  if (!uneven.empty()) {
+    result.warnings.push_back(
+        fmt::format("only one of OLD and NEW has details of {} (--syscost_detail): their counts are added up",
+                    fmt::join(uneven, ", ")));
   }
   result.rows.clear();
   result.empty_windows.clear();

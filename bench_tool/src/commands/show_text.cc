@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "commands/bytes_by_kind.h"
 #include "commands/left_open.h"
 #include "commands/show_render.h"
 #include "render/text_width.h"
@@ -144,6 +146,10 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
     out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
   }
   if (const std::string left = left_details(window); !left.empty()) out += "left open: " + left + '\n';
+  std::vector<MovedBytes> moved;
+  for (const SyscallLatency& one : part.syscalls)
+    moved.push_back({one.name, static_cast<double>(one.bytes.value_or(0))});
+  if (const std::string kinds = bytes_by_kind(moved); !kinds.empty()) out += "bytes by kind of file: " + kinds + '\n';
   if (part.syscalls.empty()) {
     out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
   }

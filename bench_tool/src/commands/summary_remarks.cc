@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "commands/bytes_by_kind.h"
 #include "commands/injected.h"
 #include "commands/left_open.h"
 #include "commands/summary.h"
@@ -73,6 +76,10 @@ std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSu
   }
   if (stats::has_injected(window)) out.push_back(injected_line(*window.injected) + " (docs/faults.md)");
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_remarks(syscall, out);
+  std::vector<MovedBytes> moved;
+  for (const stats::SyscallSummary& one : window.syscalls)
+    moved.push_back({one.name, one.bytes ? one.bytes->median : 0});
+  if (const std::string kinds = bytes_by_kind(moved); !kinds.empty()) out.push_back("bytes by kind of file: " + kinds);
   if (std::string left = left_remark(window); !left.empty()) out.push_back(std::move(left));
   return out;
 }

@@ -47,7 +47,9 @@ std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample, co
   const std::string& run = data_.text(context.run_id);
   const auto [at, is_new] = traces_.try_emplace({folder, run, file_name});
   std::error_code error;
-  if (is_new && fs::is_directory(folder, error)) {
+  if (is_new && folder_.empty() && fs::is_symlink(folder, error)) {
+    problems_.add(folder, 0, "is a link, which bench does not follow: no trace was read");
+  } else if (is_new && fs::is_directory(folder, error)) {
     at->second = trace::find_traces(folder, file_name, {run}, problems_);
   } else if (is_new && !folder_.empty() && traces_.size() == 1) {
     problems_.add(folder, 0, "no such folder: no trace was read");

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -107,6 +109,50 @@ void fold_details(Dataset& data) {
     data.rows.replace(sample, folded_rows(data, rows, [](const SyscallRow&) { return kNoName; }));
   }
   data.index();
+}
+
+DetailedSyscalls detailed_syscalls(const Dataset& data) {
+  std::set<NameId> detailed;
+  std::set<NameId> plain;
+  std::vector<SyscallRow> rows;
+  for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    rows.clear();
+    data.rows.of(sample, rows);
+    for (const SyscallRow& row : rows) (row.detail == kNoName ? plain : detailed).insert(row.syscall);
+  }
+  DetailedSyscalls names;
+  for (const NameId id : detailed) names.detailed.insert(data.text(id));
+  for (const NameId id : plain) {
+    if (!detailed.contains(id)) names.plain.insert(data.text(id));
+  }
+  return names;
+}
+
+void fold_details(Dataset& data, const std::set<std::string>& syscalls) {
+  for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    const std::vector<SyscallRow> rows = data.rows_of(sample);
+    if (rows.empty()) continue;
+    data.rows.replace(sample, folded_rows(data, rows, [&](const SyscallRow& row) {
+                        return syscalls.contains(data.text(row.syscall)) ? kNoName : row.detail;
+                      }));
+  }
+  data.index();
+}
+
+std::set<std::string> fold_uneven_details(Dataset& one, Dataset& other) {
+  const DetailedSyscalls of_one = detailed_syscalls(one);
+  const DetailedSyscalls of_other = detailed_syscalls(other);
+  const auto common = [](const std::set<std::string>& a, const std::set<std::string>& b) {
+    std::set<std::string> both;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+    return both;
+  };
+  std::set<std::string> folded = common(of_one.detailed, of_other.plain);
+  if (!folded.empty()) fold_details(one, folded);
+  const std::set<std::string> in_other = common(of_other.detailed, of_one.plain);
+  if (!in_other.empty()) fold_details(other, in_other);
+  folded.insert(in_other.begin(), in_other.end());
+  return folded;
 }
 
 void fold_sites(Dataset& data, bool keeps) {

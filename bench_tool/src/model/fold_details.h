@@ -7,6 +7,9 @@
 // Rows of one window are disjoint, so their sum is the row that a plain run has.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "model/dataset.h"
 
 namespace syscost::bench::model {
@@ -17,6 +20,20 @@ bool has_details(const Dataset& data);
 
 /// Adds the details of each syscall of a sample up into one row. Percentiles stay right: histograms add up too.
 void fold_details(Dataset& data);
+
+/// Which syscalls have rows with details, and which have rows without details only.
+struct DetailedSyscalls {
+  std::set<std::string> detailed;
+  std::set<std::string> plain;
+};
+DetailedSyscalls detailed_syscalls(const Dataset& data);
+
+/// As fold_details(), for these syscalls only.
+void fold_details(Dataset& data, const std::set<std::string>& syscalls);
+
+/// Two runs may have been asked for different details: folds those syscalls that have details in one of them, and rows
+/// without details in the other. Returns their names.
+std::set<std::string> fold_uneven_details(Dataset& one, Dataset& other);
 
 /// Adds the sites of each syscall of a sample up into one row; other details stay. Sets Dataset::has_sites. If `keeps`,
 /// the rows as they were become Dataset::site_rows.

@@ -130,6 +130,9 @@ class Points {
     number(kLost, totals.lost, own_);
   }
 
+  /// The names of numbers since the last call that OTLP has no room for; "" if there are none.
+  std::string take_too_large() { return std::exchange(too_large_, {}); }
+
   /// Returns what is wrong with its histogram, or "".
   std::string add_syscall(const SyscallRow& row, Buckets buckets) {
     Attributes attributes = own_;
@@ -149,7 +152,11 @@ class Points {
 
  private:
   void number(const Metric& metric, const Measured& value, const Attributes& attributes) {
-    if (!value.has_value() || *value > static_cast<std::uint64_t>(INT64_MAX)) return;
+    if (!value.has_value()) return;
+    if (*value > static_cast<std::uint64_t>(INT64_MAX)) {
+      too_large_.append(too_large_.empty() ? "" : ", ").append(metric.name);
+      return;
+    }
     handle_.number({&metric, window_.end_unix_ns, static_cast<std::int64_t>(*value), attributes});
   }
 
@@ -188,6 +195,7 @@ class Points {
   const PlacedWindow& window_;
   const PointHandler& handle_;
   Attributes own_;
+  std::string too_large_;
 };
 
 }  // namespace
@@ -196,11 +204,19 @@ void window_points(const model::Dataset& data, const ProcessRun& process, const 
                    const PointHandler& handle, csv::Problems& problems) {
   const Sample& sample = data.samples[window.sample];
   Points points(data, process, window, handle);
-  if (sample.totals_line != 0) points.add_totals(sample.totals);
+  const std::string& file = data.files[data.context(sample).file];
+  const auto note_too_large = [&](std::uint64_t line) {
+    if (const std::string names = points.take_too_large(); !names.empty())
+      problems.add(file, line, names + ": above 2^63 - 1, the most that OTLP has; left out");
+  };
+  if (sample.totals_line != 0) {
+    points.add_totals(sample.totals);
+    note_too_large(sample.totals_line);
+  }
   for (const SyscallRow& row : data.rows_of(window.sample)) {
-    if (std::string fault = points.add_syscall(row, buckets); !fault.empty()) {
-      problems.add(data.files[data.context(sample).file], row.line, std::move(fault));
-    }
+    std::string fault = points.add_syscall(row, buckets);
+    note_too_large(row.line);
+    if (!fault.empty()) problems.add(file, row.line, std::move(fault));
   }
 }
 

@@ -48,6 +48,12 @@ bool is_markup(std::string_view text, std::size_t at) {
   }
 }
 
+/// True if a name of a person or a team may follow, which GitHub would notify.
+bool is_mention(std::string_view text, std::size_t at) {
+  const bool begins = at == 0 || !is_word(text[at - 1]);
+  return text[at] == '@' && begins && at + 1 < text.size() && is_word(text[at + 1]);
+}
+
 }  // namespace
 
 std::string code_span(std::string_view name) {
@@ -74,6 +80,8 @@ std::string escaped_markdown(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_markup(text, i)) out += '\\';
     out += text[i];
+    // GitHub reads a mention from the text after its markup, so a backslash would not prevent it.
+    if (is_mention(text, i)) out += "&#8203;";
   }
   return out;
 }

@@ -46,6 +46,10 @@ std::string OutputFile::open() {
   mode_t mode = usual_mode();
   struct stat there {};
   if (::lstat(path_.c_str(), &there) == 0) {
+    if (S_ISCHR(there.st_mode)) {  // /dev/null: nothing to replace
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+      return descriptor_ < 0 ? fault_of(errno) : std::string();
+    }
     const int old = S_ISREG(there.st_mode) ? ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     const bool is_ours = old >= 0 && may_be_replaced(old, kind_.beginning);
     if (old >= 0) ::close(old);
@@ -78,6 +82,7 @@ std::string OutputFile::write(std::string_view text) {
 std::string OutputFile::finish() {
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (closed != 0) return fault_of(errno);
+  if (beside_.empty()) return {};
   if (std::rename(beside_.c_str(), path_.c_str()) != 0) return fault_of(errno);
   beside_.clear();
   return {};

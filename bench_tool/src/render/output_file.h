@@ -24,8 +24,8 @@ class OutputFile {
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  /// Refuses a path at which something stands that is no empty file and none of `kind`: a CSV, for example, or a
-  /// folder.
+  /// Refuses a path at which something stands that is no empty file and none of `kind`: a CSV, for example, a folder or
+  /// a link. A character device, as /dev/null, is written to.
   std::string open();
   std::string write(std::string_view text);
   std::string finish();

@@ -3,14 +3,17 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <system_error>
-
 #include "csv/printable.h"
+#include "render/output_file.h"
 #include "render/xml.h"
 
 namespace syscost::bench::render {
+namespace {
+
+/// By which a picture is known that may be replaced.
+constexpr std::string_view kBeginning = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ";
+
+}  // namespace
 
 std::string xml_text(std::string_view text) {
   return escaped_xml(csv::printable(text));
@@ -23,18 +26,17 @@ std::string svg_text(double x, double y, std::string_view text, std::string_view
 
 std::string svg_head(double width, double height) {
   return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
+      "{2}{0:.0f} {1:.0f}\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#1b1b1b\">\n"
       "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
-      width, height);
+      width, height, kBeginning);
 }
 
 std::string write_picture(const std::string& path, const std::string& svg) {
-  std::ofstream file(path, std::ios::binary);
-  file << svg;
-  file.close();
-  if (file) return {};
-  return fmt::format("{} cannot be written: {}", csv::printable(path), std::generic_category().message(errno));
+  OutputFile file(path, {kBeginning, "picture of bench"});
+  std::string fault = file.open();
+  if (fault.empty()) fault = file.write(svg);
+  return fault.empty() ? file.finish() : fault;
 }
 
 }  // namespace syscost::bench::render

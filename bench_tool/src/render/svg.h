@@ -16,7 +16,8 @@ std::string svg_text(double x, double y, std::string_view text, std::string_view
 /// The beginning of a picture on a white ground; `</svg>` ends it.
 std::string svg_head(double width, double height);
 
-/// Writes the picture; returns why it could not, or "".
+/// Writes the picture as OutputFile does: it replaces a picture or an empty file, and no other. /dev/null is written
+/// to. Returns why it could not, or "".
 std::string write_picture(const std::string& path, const std::string& svg);
 
 }  // namespace syscost::bench::render

@@ -56,7 +56,11 @@ std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view 
       const bool is_wanted = run_ids.empty() || std::any_of(run_ids.begin(), run_ids.end(), [&](const std::string& id) {
                                return is_folder_of(run_name, as_folder(id));
                              });
-      if (is_wanted) found.push_back({path.string(), test.filename().string(), run.string()});
+      std::error_code unknown;
+      if (is_wanted && at->is_symlink(unknown)) {
+        problems.add(path.string(), 0, "is a link, and bench follows none among the artifacts of a run: left out");
+      } else if (is_wanted)
+        found.push_back({path.string(), test.filename().string(), run.string()});
     }
     at.increment(error);
   }

@@ -28,7 +28,7 @@ constexpr std::uint64_t key_of(std::uint64_t abi, std::uint64_t number) {
 
 /// Ascending.
 constexpr Entry kEntries[] = {
-#define SYSCOST_BYTES(abi, number, way, source) {key_of(abi, number), {way, SYSCOST_BYTES_##source}},
+#define SYSCOST_BYTES(abi, number, way, source, files) {key_of(abi, number), {way, SYSCOST_BYTES_##source}},
 #include "core/tables/bytes_moved.inc"
 #undef SYSCOST_BYTES
 };

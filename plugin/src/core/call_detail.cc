@@ -104,9 +104,24 @@ const char* word_for(FileKind kind) {
       return "pipe";
     case FileKind::socket:
       return "socket";
+    case FileKind::character_device:
+      return "character device";
+    case FileKind::block_device:
+      return "block device";
+    case FileKind::terminal:
+      return "terminal";
+    case FileKind::unknown:
+      return "unknown";
     default:
       return "other";
   }
+}
+
+/// `pipe`, `file to socket`.
+std::string kinds_text(const CallDetail& detail) {
+  std::string text = word_for(detail.file);
+  if (detail.to != FileKind::none) text.append(" to ").append(word_for(detail.to));
+  return text;
 }
 
 /// `nvidiactl RM_ALLOC COMPUTE`, or with numbers where no name is known.
@@ -151,7 +166,7 @@ std::string detail_text(const CallDetail& detail) {
   std::string text = detail.is_driver_thread ? "driver thread" : "";
   if (detail.file == FileKind::none) return text;
   if (!text.empty()) text += ": ";
-  return text + request_text(detail);
+  return text + (detail.is_kind_only ? kinds_text(detail) : request_text(detail));
 }
 
 }  // namespace syscost

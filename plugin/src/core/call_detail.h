@@ -5,6 +5,9 @@
 // `ioctl` is one number for thousands of requests: a launch, a copy and an allocation on a GPU are all ioctls. With
 // --syscost_detail a backend keeps separate counts for calls that differ in one of these fields; with --syscost_where
 // for calls of different places in the program.
+//
+// `read` is one number, too, for files, pipes and sockets. With --syscost_detail file, calls that move data are told
+// apart by the kind of their file.
 #pragma once
 
 #include <array>
@@ -20,7 +23,7 @@ namespace syscost {
 
 /// What a file descriptor stands for.
 enum class FileKind : std::uint8_t {
-  none = 0,  ///< The call is not distinguished by its request.
+  none = 0,  ///< The call is not distinguished by its file.
   bad_descriptor = 1,
   character_device = 2,
   block_device = 3,
@@ -29,11 +32,16 @@ enum class FileKind : std::uint8_t {
   pipe = 6,
   socket = 7,
   other = 8,  ///< eventfd, perf events and similar files.
+  // Of calls that move data only:
+  terminal = 9,
+  unknown = 10,  ///< It could not be asked for.
 };
 
 /// All 0 = no detail. All values are those at the call's entry, except `status`.
 struct CallDetail {
   FileKind file = FileKind::none;
+  FileKind to = FileKind::none;   ///< Of a call that moves data from `file` to another file.
+  bool is_kind_only = false;      ///< The call moves data: of its files the kinds count, and nothing else.
   bool is_driver_thread = false;  ///< A driver's thread made the call, not one of the program's.
   bool has_command = false;       ///< `command` could be read.
   std::uint32_t device = 0;       ///< Of a device file, as the kernel packs it: major << 20 | minor.
@@ -64,14 +72,17 @@ struct RequestRule {
 
 /// The details that --syscost_detail requests.
 struct DetailRequest {
-  bool ioctls = false;
+  bool ioctls = false;  ///< By file and request.
   std::vector<RequestRule> rules;
   /// If a thread's name begins with one of these, it is a driver's thread.
   std::vector<std::string> driver_threads;
+  bool files = false;  ///< Calls that move data, by the kind of file.
 
-  bool any() const { return ioctls || !driver_threads.empty(); }
+  bool any() const { return needs_kernel() || files; }
+  /// Only a program in the kernel finds these out.
+  bool needs_kernel() const { return ioctls || !driver_threads.empty(); }
   bool operator==(const DetailRequest& other) const {
-    return ioctls == other.ioctls && driver_threads == other.driver_threads;
+    return ioctls == other.ioctls && driver_threads == other.driver_threads && files == other.files;
   }
 };
 /// Limits: bytes of a thread's name in the kernel, and how many names and rules there can be.
@@ -97,8 +108,8 @@ using RequestNamer = RequestNames (*)(const CallDetail& detail, const DeviceName
 /// Call it before the first window. At most 8 namers; later ones are ignored.
 void add_request_namer(RequestNamer namer);
 
-/// The text for people: `nvidiactl RM_ALLOC COMPUTE`, `null 0x5401`, `driver thread`; empty for no detail. Looks
-/// devices up in /sys and /proc, each once: between windows only.
+/// The text for people: `nvidiactl RM_ALLOC COMPUTE`, `null 0x5401`, `pipe`, `file to socket`, `driver thread`; empty
+/// for no detail. Looks devices up in /sys and /proc, each once: between windows only.
 std::string detail_text(const CallDetail& detail);
 
 }  // namespace syscost

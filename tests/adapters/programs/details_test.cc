@@ -46,6 +46,26 @@ TEST_F(Ioctl, OneMoreWhenAsked) {
   for (int i = 0; i < count; ++i) ioctl(random_, RNDGETENTCNT, &value);
 }
 
+TEST(Moves, ToAPipeAndAFile) {
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  char data[100] = {};
+  syscost::Scope scope("moves");
+  for (int i = 0; i < 3; ++i) static_cast<void>(write(ends[1], data, 20));
+  static_cast<void>(write(null, data, 7));
+  static_cast<void>(read(ends[0], data, 50));
+  const syscost::Cost cost = scope.stop();
+  for (int fd : {ends[0], ends[1], null}) close(fd);
+  // The result of an assertion does not depend on --syscost_detail.
+  EXPECT_EQ(cost.calls("write"), 4) << cost;
+  EXPECT_EQ(cost.calls("read,write"), 5) << cost;
+  if (cost.available()) {
+    EXPECT_EQ(cost.syscalls().size(), 2U) << cost;
+    EXPECT_EQ(cost.to_string().substr(0, 15), "4 write, 1 read");
+  }
+}
+
 TEST_F(Ioctl, InADriversThread) {
   std::thread([&] {
     prctl(PR_SET_NAME, "cuda-EvtHandlr");

@@ -2,6 +2,14 @@
 #include "render/flame_graph.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "render/svg.h"
 
 namespace syscost::bench::render {
 namespace {
@@ -10,6 +18,43 @@ std::size_t times(const std::string& text, std::string_view part) {
   std::size_t count = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++count;
   return count;
+}
+
+class Picture : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = ::testing::TempDir() + "syscost-picture-XXXXXX";
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  static std::string text_of(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(Picture, ReplacesAPictureAndNothingElse) {
+  const std::string path = folder_ / "a.svg";
+  EXPECT_EQ(write_picture(path, svg_head(1, 2) + "</svg>"), "");
+  EXPECT_EQ(write_picture(path, svg_head(3, 4) + "</svg>"), "");
+  EXPECT_EQ(text_of(path), svg_head(3, 4) + "</svg>");
+  std::ofstream(folder_ / "out.csv") << "schema_version,";
+  EXPECT_NE(write_picture(folder_ / "out.csv", svg_head(3, 4)).find("is no picture of bench"), std::string::npos);
+  EXPECT_EQ(text_of(folder_ / "out.csv"), "schema_version,");
+}
+
+TEST_F(Picture, IsNotWrittenThroughALink) {
+  std::ofstream(folder_ / "other");
+  std::filesystem::create_symlink(folder_ / "other", folder_ / "a.svg");
+  EXPECT_NE(write_picture(folder_ / "a.svg", svg_head(1, 2)), "");
+  EXPECT_EQ(text_of(folder_ / "other"), "");
+}
+
+TEST_F(Picture, MayGoToNoFileAtAll) {
+  EXPECT_EQ(write_picture("/dev/null", svg_head(1, 2)), "");
 }
 
 TEST(FlameGraph, ReadsFoldedStacks) {

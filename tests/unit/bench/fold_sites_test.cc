@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,36 @@ namespace syscost::bench::model {
 namespace {
 
 using testing::window_rows;
+
+using Calls = std::map<std::string, std::uint64_t>;
+
+Calls calls_of(const Dataset& data) {
+  Calls calls;
+  for (const SyscallRow& row : data.rows_of(0)) {
+    const std::string& detail = data.text(row.detail);
+    calls[data.text(row.syscall) + (detail.empty() ? "" : " " + detail)] += *row.calls;
+  }
+  return calls;
+}
+
+TEST(FoldDetails, OfTwoRunsLeaveThoseThatBothHave) {
+  csv::Problems problems;
+  Dataset one =
+      load_text("one.csv", testing::header() + window_rows({{"ioctl", "TCGETS", 1}, {"read", "", 5}, {"write", "", 2}}),
+                {}, problems);
+  Dataset other = load_text("other.csv",
+                            testing::header() + window_rows({{"ioctl", "TCGETS", 1},
+                                                             {"ioctl", "FIONREAD", 4},
+                                                             {"read", "file", 3},
+                                                             {"read", "pipe", 2},
+                                                             {"write", "", 2},
+                                                             {"sendto", "socket", 7}}),
+                            {}, problems);
+  EXPECT_EQ(fold_uneven_details(one, other), std::set<std::string>{"read"});
+  EXPECT_EQ(calls_of(one), (Calls{{"ioctl TCGETS", 1}, {"read", 5}, {"write", 2}}));
+  EXPECT_EQ(calls_of(other),
+            (Calls{{"ioctl TCGETS", 1}, {"ioctl FIONREAD", 4}, {"read", 5}, {"write", 2}, {"sendto socket", 7}}));
+}
 
 TEST(FoldSites, LeaveTheRowsOfAPlainRun) {
   const std::string text = testing::test_row({{"total_calls", "6"}}) +

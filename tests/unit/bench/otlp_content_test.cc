@@ -187,6 +187,30 @@ TEST(HistogramPoint, HoldsEachBucketOfOursInOneOfItsOwn) {
   }
 }
 
+TEST(Points, SayWhichNumbersOtlpHasNoRoomFor) {
+  csv::Problems problems;
+  const model::Dataset data = model::load_text(
+      "out.csv",
+      header() + test_row({{"total_calls", "9223372036854775807"}, {"wall_ns", "9223372036854775808"}}) +
+          syscall_row({{"calls", "9223372036854775808"}, {"bytes", "9223372036854775809"}}),
+      {}, problems);
+  std::map<std::string_view, std::int64_t> numbers;
+  for (const ProcessRun& process : process_runs(data, problems)) {
+    for (const PlacedWindow& window : process.windows) {
+      window_points(
+          data, process, window, Buckets::octaves,
+          {[&](NumberPoint&& point) { numbers.emplace(point.metric->name, point.value); }, [](HistogramPoint&&) {}},
+          problems);
+    }
+  }
+  EXPECT_EQ(numbers.at("syscost.total_calls"), INT64_MAX);
+  EXPECT_FALSE(numbers.contains("syscost.calls"));
+  const std::vector<std::string> texts = problems.texts();
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0], "out.csv:2: syscost.wall_time: above 2^63 - 1, the most that OTLP has; left out");
+  EXPECT_EQ(texts[1], "out.csv:3: syscost.calls, syscost.bytes: above 2^63 - 1, the most that OTLP has; left out");
+}
+
 TEST(Requests, AreHandedOverBeforeTheyAreTooLong) {
   std::vector<Request> taken;
   Requests requests(Signal::traces, [&](Request&& request) {

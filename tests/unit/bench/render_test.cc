@@ -85,6 +85,11 @@ TEST(Markdown, EscapesWhatCouldBeginMarkup) {
   EXPECT_EQ(escaped_markdown("_a_ __b"), "\\_a\\_ \\_\\_b");
 }
 
+TEST(Markdown, MentionsNoOne) {
+  EXPECT_EQ(escaped_markdown("@team and (@org/team)"), "@&#8203;team and (@&#8203;org/team)");
+  EXPECT_EQ(escaped_markdown("user@host @ @-x"), "user@host @ @-x");
+}
+
 TEST(Markdown, LeavesWhatReadsTheSame) {
   for (const char* text :
        {"1024 [1024..1026]", "90 us -> 99 us, +8.4..+12 %", "clock_nanosleep", "a & b", "p<0.0001", "C:", "+1 x"}) {

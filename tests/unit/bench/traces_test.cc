@@ -81,6 +81,16 @@ TEST_F(Traces, FollowsNoLink) {
   EXPECT_EQ(all().size(), 1U);
 }
 
+TEST_F(Traces, AFileThatIsALinkIsLeftOut) {
+  add("r", "Log.Write");
+  const fs::path folder = root_ / "r" / "p" / "Log.Read";
+  fs::create_directories(folder);
+  fs::create_symlink("/etc/hostname", folder / kTraceName);
+  csv::Problems problems;
+  EXPECT_EQ(find_traces(root_.string(), kTraceName, {}, problems).size(), 1U);
+  EXPECT_EQ(problems.count(), 1U);
+}
+
 TEST_F(Traces, APipeADeviceOrAHoleIsNotRead) {
   const fs::path pipe = root_ / "pipe";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);

@@ -106,14 +106,21 @@ TEST_F(WindowRowsTest, HasARowForEachDetail) {
     Tally& tally = cost_.table.at(request);
     tally.entries = tally.calls = 2;
   }
+  SyscallId move{Abi::x86_64, SYS_sendfile};
+  for (FileKind to : {FileKind::none, FileKind::terminal}) {
+    move.detail = {.file = FileKind::file, .to = to, .is_kind_only = true};
+    Tally& tally = cost_.table.at(move);
+    tally.entries = tally.calls = 1;
+  }
   std::map<std::string, std::string> calls;
   for (Cells& row : rows(&cost_, kEverything)) {
-    if (row["syscall"] == "ioctl") calls[row["detail"]] = row["calls"];
+    if (row["syscall"] == "ioctl" || row["syscall"] == "sendfile") calls[row["detail"]] = row["calls"];
     if (row["record"] == "test") {
-      EXPECT_EQ(row["total_calls"], "7");
+      EXPECT_EQ(row["total_calls"], "9");
     }
   }
-  EXPECT_EQ(calls, (std::map<std::string, std::string>{{"pipe 0x541b", "2"}, {"socket 0x541b", "2"}}));
+  EXPECT_EQ(calls, (std::map<std::string, std::string>{
+                       {"pipe 0x541b", "2"}, {"socket 0x541b", "2"}, {"file", "1"}, {"file to terminal", "1"}}));
 }
 
 TEST_F(WindowRowsTest, WritesOneTestRowAndOneRowForEachSyscallThatWasCounted) {

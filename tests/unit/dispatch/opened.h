@@ -28,8 +28,9 @@ inline constexpr bool kHasRuntimeThread = false;
 /// OpenBackend at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false,
-                          std::vector<RequestRule> rules = {}) {
-    Result<std::unique_ptr<Backend>> opened = open_backend(patching, nullptr, {trace_events, std::move(rules)}, stacks);
+                          std::vector<RequestRule> rules = {}, bool file_kinds = false) {
+    Result<std::unique_ptr<Backend>> opened =
+        open_backend(patching, nullptr, {trace_events, std::move(rules)}, stacks, file_kinds);
     EXPECT_TRUE(opened.ok()) << opened.failure().reason;
     if (opened.ok()) backend = std::move(opened.value());
   }

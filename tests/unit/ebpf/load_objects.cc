@@ -64,9 +64,10 @@ bool is_accepted(const char* path, bool details, __u32 flags) {
     std::printf("%s: cannot be opened: %s\n", name, log.words().last_line.c_str());
     return false;
   }
-  if (details && !(set_constant(object.get(), "with_details", 1) && set_constant(object.get(), "details_ioctls", 1) &&
-                   set_constant(object.get(), "rule_count", SYSCOST_RULES) &&
-                   set_constant(object.get(), "thread_name_count", SYSCOST_THREAD_NAMES))) {
+  if (details &&
+      !(set_constant(object.get(), "with_details", 1) && set_constant(object.get(), "details_ioctls", 1) &&
+        set_constant(object.get(), "details_files", 1) && set_constant(object.get(), "rule_count", SYSCOST_RULES) &&
+        set_constant(object.get(), "thread_name_count", SYSCOST_THREAD_NAMES))) {
     std::printf("%s: has not the constants that ask for details\n", name);
     return false;
   }

@@ -105,10 +105,13 @@ TEST_F(ProtocolTest, AnAnswerThatFindsTooFewFreeDescriptorsBringsTheFirst) {
 }
 
 TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
-  DetailRequest asked{
-      true, {{.device = 1, .device_mask = 2, .request = 3, .request_mask = 4}}, {"cuda-", "fifteen letters and more"}};
+  DetailRequest asked{true,
+                      {{.device = 1, .device_mask = 2, .request = 3, .request_mask = 4}},
+                      {"cuda-", "fifteen letters and more"},
+                      true};
   const DetailRequest arrived = request_of(join_question({.details = asked, .children = true})).details;
   EXPECT_TRUE(arrived.ioctls);
+  EXPECT_TRUE(arrived.files);
   ASSERT_EQ(arrived.rules.size(), 1U);
   EXPECT_EQ(arrived.rules[0].request_mask, 4U);
   EXPECT_EQ(arrived.driver_threads, (std::vector<std::string>{"cuda-", "fifteen letters"}));

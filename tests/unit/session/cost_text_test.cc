@@ -99,7 +99,8 @@ TEST(CostText, CarriesTheSitesOfCalls) {
   const Cost after = cost_from_text(text);
   ASSERT_TRUE(after.available()) << text;
   EXPECT_EQ(detail::CostAccess::data(after)->table.find(write)->calls, 5U);
-  EXPECT_FALSE(cost_from_text("3 1 1 1 1 2 0 0 ;0 1 0 0 0 0 0 0 0 7 0 5 0 0 0 0 0 0 0 |||0 0 0 0 .").available())
+  EXPECT_FALSE(
+      cost_from_text("5 1 1 1 1 1 2 0 0 ;0 1 0 0 0 0 0 0 0 0 0 7 0 5 0 0 0 0 0 0 0 0 |||0 0 0 0 .").available())
       << "a site without a text";
 }
 
@@ -117,8 +118,8 @@ TEST(CostText, IsNoNumberWhenItWasCutOrIsSomethingElse) {
   for (std::size_t size = 0; size < text.size(); ++size) {
     EXPECT_FALSE(cost_from_text(text.substr(0, size)).available()) << text.substr(0, size);
   }
-  for (const char* bad :
-       {"", "2 1 1 1 1 0 0 .", "hello", "3 1 1 1 1 2 0 0 x.", "3 1 1 1 1 3 0 0 .", "3 1 1 1 1 2 0 0 ;9 9 ."}) {
+  for (const char* bad : {"", "4 1 1 1 1 1 0 0 0 .", "hello", "5 1 1 1 1 1 2 0 0 x.", "5 1 1 1 1 1 3 0 0 .",
+                          "5 1 1 1 1 1 2 0 0 ;9 9 ."}) {
     EXPECT_FALSE(cost_from_text(bad).available()) << bad;
   }
 }

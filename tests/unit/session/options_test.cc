@@ -127,7 +127,7 @@ TEST(Options, TellsCallsApartByTheirLinesOnlyWhereAskedTo) {
 
 TEST(Options, RefusesLinesBesideWhatHasNone) {
   EXPECT_NE(complaint({"--syscost_where", "--syscost_backend=none"}).find("none counts nothing"), std::string::npos);
-  EXPECT_NE(complaint({"--syscost_where", "--syscost_detail=ioctl"}).find("only ebpf has details"), std::string::npos);
+  EXPECT_NE(complaint({"--syscost_where", "--syscost_detail=ioctl"}).find("not by both"), std::string::npos);
   EXPECT_NE(complaint({"--syscost_where", "--syscost_children"}).find("dispatch ends in a child process"),
             std::string::npos);
   EXPECT_EQ(complaint({"--syscost_where=0", "--syscost_children"}), "");
@@ -231,7 +231,13 @@ TEST(Options, TakesAFilterAsItWasWritten) {
   EXPECT_TRUE(both.details.ioctls);
   EXPECT_EQ(both.details.driver_threads, (std::vector<std::string>{"cuda", "pocl-worker"}));
   EXPECT_FALSE(options({"--syscost_detail=thread:cuda"}).details.ioctls);
-  EXPECT_NE(complaint({"--syscost_detail=futex"}).find("\"futex\" is not one of ioctl, thread:NAME"),
+  EXPECT_FALSE(options({"--syscost_detail=ioctl"}).details.files);
+  const Options kinds = options({"--syscost_detail=ioctl,file"});
+  EXPECT_TRUE(kinds.details.ioctls);
+  EXPECT_TRUE(kinds.details.files);
+  EXPECT_TRUE(options({"--syscost_detail=file"}).details.any());
+  EXPECT_FALSE(options({"--syscost_detail=file"}).details.needs_kernel());
+  EXPECT_NE(complaint({"--syscost_detail=futex"}).find("\"futex\" is not one of ioctl, file, thread:NAME"),
             std::string::npos);
   EXPECT_NE(complaint({"--syscost_detail=ioctl,"}).find("\"\" is not one of"), std::string::npos);
   EXPECT_NE(complaint({"--syscost_detail=thread:"}).find("does not name threads"), std::string::npos);

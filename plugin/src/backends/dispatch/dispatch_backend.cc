@@ -12,6 +12,7 @@
 #include "backends/common/self_test.h"
 #include "backends/dispatch/call_stacks.h"
 #include "backends/dispatch/faults.h"
+#include "backends/dispatch/file_kinds.h"
 #include "backends/dispatch/file_recorder.h"
 #include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
@@ -61,6 +62,8 @@ class DispatchBackend final : public Backend {
   void select(const Filter& filter);
   /// Call it after start(), which finds out if there is a clock.
   Result<void> start_trace(const CallTraceRequest& request, const Filter* filter);
+  /// Call it after start(), which finds out if there are older threads.
+  void start_file_kinds();
 
   std::string_view name() const override { return name_; }
   Capabilities capabilities() const override {
@@ -122,6 +125,7 @@ class DispatchBackend final : public Backend {
   std::shared_ptr<CallStacks> stacks_;  // null = not requested
   Faults faults_;
   Files files_;
+  AskedKinds kinds_;
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
@@ -252,6 +256,11 @@ Result<void> DispatchBackend::start_trace(const CallTraceRequest& request, const
   return {};
 }
 
+void DispatchBackend::start_file_kinds() {
+  kinds_.start(patching_ == Patching::allowed);
+  if (!kinds_.why_not().empty()) add_remark("the kinds of files are unknown: " + kinds_.why_not());
+}
+
 // ---- windows --------------------------------------------------------------------------------------------------------
 
 std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
@@ -276,6 +285,7 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
+  kinds_.check();
   // The stub does not see when older threads unload libraries.
   if (stacks_ != nullptr && syscost_has_older_threads != 0) CallStacks::check_modules();
   return count_losses();
@@ -289,6 +299,7 @@ Result<void> DispatchBackend::detach() {
     return Failure{"other threads run, and the sanitizer of this program unmaps the signal stack of a thread that ends",
                    "measure times without the sanitizer"};
   }
+  kinds_.pause();
   unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
   // The signal stacks of other threads are ours, so their handlers still need our handler.
@@ -308,6 +319,7 @@ Result<void> DispatchBackend::attach() {
   std::atomic_ref(syscost_state.pauses).fetch_add(1);
   std::atomic_ref(syscost_selector).store(1);
   unwatched_.end_timed_passes();
+  kinds_.resume();
   if (stacks_ != nullptr) CallStacks::check_modules();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
@@ -322,7 +334,7 @@ Result<void> DispatchBackend::attach() {
 }  // namespace
 
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, const CallTraceRequest& trace,
-                                              bool stacks) {
+                                              bool stacks, bool file_kinds) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
@@ -342,6 +354,7 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* f
   if (trace.events > 0) {
     if (Result<void> begun = backend->start_trace(trace, filter); !begun.ok()) return begun.failure();
   }
+  if (file_kinds) backend->start_file_kinds();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

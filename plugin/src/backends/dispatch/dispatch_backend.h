@@ -24,8 +24,9 @@ Result<void> check_for_debugger();
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
 /// selects (null = everything; it must outlive the backend), and keeps calls one by one if `trace` requests it. With
-/// `stacks` each call gets its call stack.
+/// `stacks` each call gets its call stack; with `file_kinds` calls that move data are told apart by the kind of file.
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter = nullptr,
-                                              const CallTraceRequest& trace = {}, bool stacks = false);
+                                              const CallTraceRequest& trace = {}, bool stacks = false,
+                                              bool file_kinds = false);
 
 }  // namespace syscost::dispatch

@@ -7,6 +7,7 @@
 
 #include "backends/common/counted_bytes.h"
 #include "backends/common/drain_bits.h"
+#include "backends/dispatch/stub/file_kinds.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/where.h"
 #include "os/quiet_memory.h"
@@ -44,7 +45,14 @@ void visit_accounts(Lane lane, Visit visit) {
 
 SyscallId syscall_of(std::uint32_t slot) {
   const std::uint64_t value = load(syscost_state.directory.syscall_of[slot]);
-  return {static_cast<Abi>(value >> 32 & 3), static_cast<std::uint32_t>(value)};
+  SyscallId id{static_cast<Abi>(value >> 32 & 3), static_cast<std::uint32_t>(value)};
+  if (const signal_safe::FileKinds kinds = signal_safe::kinds_of(value); kinds != 0) {
+    constexpr unsigned kOtherAt = 8;
+    id.detail.file = static_cast<FileKind>(kinds & 0xff);
+    id.detail.to = static_cast<FileKind>(kinds >> kOtherAt);
+    id.detail.is_kind_only = true;
+  }
+  return id;
 }
 
 void take_cell(Cell& cell, SyscallId id, Tally& into) {

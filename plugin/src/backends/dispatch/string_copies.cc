@@ -19,11 +19,6 @@
 namespace syscost::dispatch {
 namespace {
 
-/// True if a seccomp filter may judge our calls, also if that is not known.
-bool has_seccomp_filter() {
-  return syscost_raw_syscall(SYS_prctl, PR_GET_SECCOMP) != 0;
-}
-
 /// Makes the call as the stub does. Returns 0, or -errno.
 long try_a_copy() {
   char from = 's';
@@ -52,21 +47,23 @@ bool survives(long child) {
   }
 }
 
-/// True if a process under our filters may make the call. The child makes it with our arguments: whether it may read
-/// our memory does not matter.
-bool is_safe_in_a_child() {
+}  // namespace
+
+bool has_seccomp_filter() {
+  return syscost_raw_syscall(SYS_prctl, PR_GET_SECCOMP) != 0;
+}
+
+bool is_safe_in_a_child(void (*call)()) {
   const long child = syscost_raw_syscall(SYS_clone, 0, 0, 0, 0, 0);  // no exit signal: the program sees no SIGCHLD
   if (child < 0) return false;
   if (child == 0) {
     // A filter that kills leaves no core.
     syscost_raw_syscall(SYS_prctl, PR_SET_DUMPABLE, 0);
-    try_a_copy();
+    call();
     for (;;) syscost_raw_syscall(SYS_exit_group, 0);
   }
   return survives(child);
 }
-
-}  // namespace
 
 void StringCopies::start(bool sees_all) {
   has_filter_ = has_seccomp_filter();
@@ -74,7 +71,7 @@ void StringCopies::start(bool sees_all) {
     why_not_ = "a thread that is older than the backend may install a seccomp filter unseen";
   } else if (syscost_state.has_filter) {
     why_not_ = "the program has installed a seccomp filter, and the filter may kill it for process_vm_readv";
-  } else if (has_filter_ && !is_safe_in_a_child()) {
+  } else if (has_filter_ && !is_safe_in_a_child([] { try_a_copy(); })) {
     why_not_ = "a seccomp filter kills a process that calls process_vm_readv";
   } else if (const long error = try_a_copy(); error != 0) {
     why_not_ = std::string("process_vm_readv fails: ") + std::strerror(static_cast<int>(-error));

@@ -7,6 +7,11 @@
 
 namespace syscost::dispatch {
 
+/// True if a seccomp filter may judge our calls, also if that is not known.
+bool has_seccomp_filter();
+/// True if a process under our filters may make the call: a child makes it. Between windows.
+bool is_safe_in_a_child(void (*call)());
+
 class StringCopies {
  public:
   /// Tries process_vm_readv. If a seccomp filter may kill the process for it, a child tries it first. Between windows.

@@ -39,6 +39,7 @@ static_assert((SYSCOST_PROCESSES & (SYSCOST_PROCESSES - 1)) == 0);
 void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRequest& details) {
   constants.with_details = true;
   constants.details_ioctls = details.ioctls;
+  constants.details_files = details.files;
   for (const RequestRule& rule : details.rules) {
     if (constants.rule_count == SYSCOST_RULES) break;
     constants.rules[constants.rule_count++] = {.device = rule.device,

@@ -124,6 +124,8 @@ SyscallId Segments::syscall_of(std::uint32_t slot) const {
     const syscost_detail& detail = memory_.directory().details[(slot - SYSCOST_SLOTS) % SYSCOST_DETAIL_SLOTS];
     SyscallId id = syscall_of(detail.slot % SYSCOST_SLOTS);
     id.detail = {.file = static_cast<FileKind>(detail.file),
+                 .to = static_cast<FileKind>(detail.to),
+                 .is_kind_only = detail.is_kind_only != 0,
                  .is_driver_thread = detail.is_driver_thread != 0,
                  .has_command = detail.has_command != 0,
                  .device = detail.device,

@@ -98,9 +98,11 @@ struct syscost_detail {
   __u8 file;
   __u8 is_driver_thread;
   __u8 has_command;
-  __u8 padding;
+  __u8 to;           /* as `file`, of the other file of a call that moves data between two */
+  __u8 is_kind_only; /* of a call that moves data: nothing but `file` and `to` */
+  __u8 padding[3];
 };
-SYSCOST_STATIC_ASSERT(sizeof(struct syscost_detail) == 24, "no hidden padding");
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_detail) == 28, "no hidden padding");
 
 /* One syscall, or one detail of it, of one segment on one partition. */
 struct syscost_cell {

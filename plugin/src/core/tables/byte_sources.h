@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0
  *
- * Where the number of bytes that a call moves, or maps, comes from. bytes_moved.inc says it for each syscall. Included
- * by BPF programs, too: C.
+ * Where the number of bytes that a call moves, or maps, comes from, and which descriptors they go through.
+ * bytes_moved.inc says it for each syscall. Included by BPF programs, too: C.
  */
 #ifndef SYSCOST_CORE_TABLES_BYTE_SOURCES_H_
 #define SYSCOST_CORE_TABLES_BYTE_SOURCES_H_
@@ -18,6 +18,15 @@ enum syscost_byte_source {
   SYSCOST_BYTES_RELEASE = 7, /* unmapped: argument 2, in whole pages */
   SYSCOST_BYTES_REMAP = 8,   /* mremap: from argument 2 to argument 3, in whole pages */
   SYSCOST_BYTES_BREAK = 9,   /* brk: from the break before the call to its result, in whole pages */
+};
+
+/* The descriptors that the data goes through, by argument. */
+enum syscost_moving_files {
+  SYSCOST_FILES_NONE = 0,
+  SYSCOST_FILES_1 = 1,
+  SYSCOST_FILES_2_TO_1 = 2, /* sendfile */
+  SYSCOST_FILES_1_TO_2 = 3, /* tee */
+  SYSCOST_FILES_1_TO_3 = 4, /* splice, copy_file_range */
 };
 /* NOLINTEND(readability-identifier-naming) */
 

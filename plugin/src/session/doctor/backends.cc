@@ -73,6 +73,12 @@ Failure has_no_details(const char* backend) {
       "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
 }
 
+[[maybe_unused]] Failure has_only_kinds(const char* backend) {
+  return {std::string("backend ") + backend +
+              " has only --syscost_detail file: it cannot separate calls by requests of ioctl and by threads",
+          "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave ioctl and thread:NAME out"};
+}
+
 Failure has_no_stacks(const char* backend, const char* why) {
   return {std::string("backend ") + backend + " has no call stacks (--syscost_where): " + why,
           "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
@@ -142,7 +148,7 @@ Result<Trial> try_ebpf() {
 
 #if SYSCOST_HAS_DISPATCH
 OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, const BackendRequest& request) {
-  if (request.details.any()) return has_no_details(name);
+  if (request.details.needs_kernel()) return has_only_kinds(name);
   if (request.scheduler_events > 0) return has_no_scheduler_events(name);
   if (request.obstacle_inside_command) {
     if (request.obstacle_inside_command->empty()) return dispatch::open_command_backend(name, request.filter);
@@ -152,7 +158,8 @@ OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, co
   }
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children(name);
-  return dispatch::open_backend(patching, request.filter, trace_request(request.trace_events), request.stacks);
+  return dispatch::open_backend(patching, request.filter, trace_request(request.trace_events), request.stacks,
+                                request.details.files);
 }
 OpenedBackend open_dispatch(const BackendRequest& request) {
   return open_dispatch_as("dispatch", dispatch::Patching::allowed, request);

@@ -52,6 +52,8 @@ std::string take_detail(Options& options, std::string_view value) {
   for (const std::string& part : split(value, ',')) {
     if (part == "ioctl") {
       options.details.ioctls = true;
+    } else if (part == "file") {
+      options.details.files = true;
     } else if (part.size() == kThread.size() || part.size() > kThread.size() + kMaxThreadName) {
       return "\"" + part + "\" does not name threads: after the colon, write 1 to " + std::to_string(kMaxThreadName) +
              " letters, the beginning of their name (prctl(PR_SET_NAME))";

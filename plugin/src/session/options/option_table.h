@@ -64,6 +64,7 @@ inline constexpr std::array kBackendWords = {
 };
 inline constexpr std::array kDetailWords = {
     Word{"ioctl", "rows for each request, by device and name"},
+    Word{"file", "rows for each kind of file that calls read or write: file, pipe, socket, terminal"},
     Word{"thread:NAME", "separate rows for the threads with a name that begins with NAME"},
 };
 inline constexpr std::array kWhereWords = {

@@ -211,8 +211,8 @@ Result<void> check_where(const Options& all) {
   }
   if (all.details.any()) {
     return Failure{
-        "--syscost_where and --syscost_detail do not work together: only dispatch has call stacks, and only ebpf has "
-        "details",
+        "--syscost_where and --syscost_detail do not work together: calls are told apart by their lines or by their "
+        "details, not by both",
         "leave one of them out, or make two runs"};
   }
   if (all.children) {
@@ -228,7 +228,7 @@ Result<void> check_where(const Options& all) {
 Result<void> check_trace(const Options& all) {
   if (!all.trace.wanted) return {};
   const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which sees no calls"
-                      : all.details.any()                ? "--syscost_detail, which only ebpf has"
+                      : all.details.any()                ? "--syscost_detail"
                       : all.children                     ? "--syscost_children: dispatch ends in a child process"
                                                          : nullptr;
   if (other == nullptr) return {};
@@ -255,7 +255,7 @@ Result<void> check_faults(const Options& all) {
   if (!all.wants_faults()) return {};
   const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
   const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which makes no calls"
-                      : all.details.any()                ? "--syscost_detail, which only ebpf has"
+                      : all.details.any()                ? "--syscost_detail"
                       : all.children && all.backend != BackendChoice::seccomp
                           ? "--syscost_children, unless --syscost_backend seccomp is named: dispatch ends in a child"
                       : all.scheduler.wanted ? "--syscost_sched, which only ebpf has"

@@ -2,10 +2,10 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     4 <entries calls errors latency injected: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
-//     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file
-//     driver_thread has_command device request command status site> entries calls restarts no_return carried_in denied
-//     bytes bytes_released short_calls injected | errno:count ... | count sum min max
+//     5 <entries calls errors latency injected: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
+//     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file to
+//     kind_only driver_thread has_command device request command status site> entries calls restarts no_return
+//     carried_in denied bytes bytes_released short_calls injected | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
@@ -24,7 +24,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::string_view kVersion = "4";
+constexpr std::string_view kVersion = "5";
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -74,13 +74,27 @@ class Reader {
 
 void put_tally(std::string& text, SyscallId id, const Tally& tally) {
   text += ';';
-  for (std::uint64_t number :
-       {std::uint64_t{static_cast<std::uint8_t>(id.abi)}, std::uint64_t{id.number},
-        std::uint64_t{static_cast<std::uint8_t>(id.detail.file)}, std::uint64_t{id.detail.is_driver_thread},
-        std::uint64_t{id.detail.has_command}, std::uint64_t{id.detail.device}, std::uint64_t{id.detail.request},
-        std::uint64_t{id.detail.command}, std::uint64_t{id.detail.status}, std::uint64_t{id.detail.stack},
-        tally.entries, tally.calls, tally.restarts, tally.no_return, tally.carried_in, tally.denied, tally.bytes,
-        tally.bytes_released, tally.short_calls}) {
+  for (std::uint64_t number : {std::uint64_t{static_cast<std::uint8_t>(id.abi)},
+                               std::uint64_t{id.number},
+                               std::uint64_t{static_cast<std::uint8_t>(id.detail.file)},
+                               std::uint64_t{static_cast<std::uint8_t>(id.detail.to)},
+                               std::uint64_t{id.detail.is_kind_only},
+                               std::uint64_t{id.detail.is_driver_thread},
+                               std::uint64_t{id.detail.has_command},
+                               std::uint64_t{id.detail.device},
+                               std::uint64_t{id.detail.request},
+                               std::uint64_t{id.detail.command},
+                               std::uint64_t{id.detail.status},
+                               std::uint64_t{id.detail.stack},
+                               tally.entries,
+                               tally.calls,
+                               tally.restarts,
+                               tally.no_return,
+                               tally.carried_in,
+                               tally.denied,
+                               tally.bytes,
+                               tally.bytes_released,
+                               tally.short_calls}) {
     put(text, number);
   }
   put(text, tally.injected);
@@ -129,6 +143,8 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   const std::uint64_t number = in.number();
   CallDetail detail;
   detail.file = static_cast<FileKind>(in.number());
+  detail.to = static_cast<FileKind>(in.number());
+  detail.is_kind_only = in.number() != 0;
   detail.is_driver_thread = in.number() != 0;
   detail.has_command = in.number() != 0;
   for (std::uint32_t* field : {&detail.device, &detail.request, &detail.command, &detail.status}) {
@@ -197,7 +213,7 @@ Cost cost_from_text(std::string_view text) {
   const Unavailable not_a_cost{"The counting process sent numbers that cannot be read.",
                                "Link the program and libsyscost of one version."};
   Reader in(text);
-  if (in.number() != 4) return Cost(not_a_cost);
+  if (in.number() != 5) return Cost(not_a_cost);
   auto data = std::make_shared<detail::CostData>(std::pmr::new_delete_resource());
   data->measured.entries = in.number() != 0;
   data->measured.calls = in.number() != 0;

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "backends/dispatch/stub/file_kinds.h"
+
 namespace syscost::signal_safe {
 namespace {
 
@@ -12,7 +14,7 @@ struct Sources {
 
 constexpr Sources make_sources() {
   Sources sources;
-#define SYSCOST_BYTES(abi, number, way, source) sources.of[(abi)*kNumbers + (number)] = SYSCOST_BYTES_##source;
+#define SYSCOST_BYTES(abi, number, way, source, files) sources.of[(abi)*kNumbers + (number)] = SYSCOST_BYTES_##source;
 #include "core/tables/bytes_moved.inc"
 #undef SYSCOST_BYTES
   for (std::size_t i = kNumbers; i < std::size_t{kAbis} * kNumbers; ++i) {
@@ -28,7 +30,8 @@ constexpr Sources kSources = make_sources();
 }  // namespace
 
 syscost_byte_source byte_source_of(std::uint64_t syscall) {
-  const std::uint64_t abi = syscall >> 32;
+  constexpr unsigned kAbiAt = 32;
+  const std::uint64_t abi = syscall >> kAbiAt & ~(std::uint64_t{0xffff} << (kKindsAt - kAbiAt));
   const std::uint64_t number = syscall & 0xffff'ffffU;
   if (abi >= kAbis || number >= kNumbers) return SYSCOST_BYTES_NONE;
   return static_cast<syscost_byte_source>(kSources.of[abi * kNumbers + number]);

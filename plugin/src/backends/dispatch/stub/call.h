@@ -29,7 +29,8 @@ struct KernelSigaction {
 struct Adapted {
   std::uint64_t vector[2];      ///< An iovec that is shorter than the program's.
   std::uint64_t delay_exit_ns;  ///< The thread waits so long once the call has come back.
-  std::uint64_t clients;        ///< Bits of marks.h: these look at the result, too.
+  std::uint32_t clients;        ///< Bits of marks.h: these look at the result, too.
+  std::uint32_t kinds;          ///< Of the call's files (file_kinds.h); 0 = not asked for.
 };
 
 struct Call {

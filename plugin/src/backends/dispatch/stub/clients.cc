@@ -2,6 +2,7 @@
 #include "backends/dispatch/stub/clients.h"
 
 #include "backends/dispatch/stub/faults.h"
+#include "backends/dispatch/stub/file_kinds.h"
 #include "backends/dispatch/stub/file_log.h"
 #include "backends/dispatch/stub/marks.h"
 
@@ -11,6 +12,8 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
   const bool is_plain = (marks & kNeedsCare) == 0;
   // Other calls need the place for themselves.
   if (is_plain) call.adapted = {};
+  // First: a call that a fault answers has files, too.
+  if (is_plain && (marks & kMarkedByFileKinds) != 0) ask_file_kinds(call);
   if (chosen.rule != nullptr && ask_faults(guard, call, is_plain, chosen)) return Plan::answered;
   if (!is_plain) return Plan::call;
   // After the faults: a call that is not made changes no file.

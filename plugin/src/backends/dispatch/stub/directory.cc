@@ -71,6 +71,30 @@ std::uint32_t slot_of(Directory& directory, const Call& call) {
   return known - 1;
 }
 
+std::uint32_t slot_of(Directory& directory, const Call& call, FileKinds kinds) {
+  const std::uint32_t plain = slot_of(directory, call);
+  if (kinds == 0 || plain >= kSlots) return plain;
+  const std::uint64_t key = load(directory.syscall_of[plain]) | std::uint64_t{kinds} << kKindsAt;
+  constexpr std::uint64_t kFactor = 0x9e37'79b9'7f4a'7c15;
+  constexpr unsigned kTopBits = 57;
+  static_assert(kKindPlaces == 1U << (64 - kTopBits) && kKindSlots < kKindPlaces);
+  std::uint32_t fresh = kSlots;
+  for (std::uint64_t place = key * kFactor >> kTopBits;; place = (place + 1) % kKindPlaces) {
+    std::uint32_t& entry = directory.slot_of_kinds[place];
+    std::uint32_t known = load(entry);
+    if (known == 0) {
+      if (fresh == kSlots) {
+        std::atomic_ref used(directory.kind_slots_used);
+        if (used.load() >= kKindSlots || used.fetch_add(1) >= kKindSlots) return plain;
+        fresh = allocate_slot(directory, key);
+        if (fresh >= kSlots) return plain;
+      }
+      if (std::atomic_ref(entry).compare_exchange_strong(known, fresh + 1)) return fresh;
+    }
+    if (load(directory.syscall_of[known - 1]) == key) return known - 1;
+  }
+}
+
 std::uint32_t error_slot_of(Directory& directory, std::uint32_t slot, std::uint32_t error) {
   const std::uint32_t key = slot << 16 | error;
   if (error >= kErrnos) {

@@ -15,6 +15,7 @@ namespace syscost::signal_safe {
 inline constexpr unsigned char kNeedsCare = 1;  ///< By nature; never changes.
 inline constexpr unsigned char kMarkedByFaults = 2;
 inline constexpr unsigned char kMarkedByFiles = 4;  ///< file_log.h
+inline constexpr unsigned char kMarkedByFileKinds = 8;
 inline constexpr unsigned char kMarkedByAny = static_cast<unsigned char>(~kNeedsCare);
 
 // Bits of syscost_any_armed.

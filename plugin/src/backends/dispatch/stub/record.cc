@@ -135,12 +135,13 @@ void record_in_command(const Call& call, std::uint64_t now, bool has_result) {
 }
 
 /// All but the announcement. Kept out of the way of the common case.
-__attribute__((noinline)) void record_any(const Guard& guard, const Call& call, std::uint64_t now, bool has_result) {
+__attribute__((noinline)) void record_any(const Guard& guard, const Call& call, std::uint64_t now, bool has_result,
+                                          FileKinds kinds = 0) {
   Lane& lane = *call.thread->lane;
   const Control control = load(lane.control);
   if (control == 0) return;
   if (program_counts != nullptr) return record_in_command(call, now, has_result);
-  const std::uint32_t slot = slot_of(syscost_state.directory, call);
+  const std::uint32_t slot = slot_of(syscost_state.directory, call, kinds);
   if (slot == kNotSelected) return;
   if (slot >= kSlots) {
     add(syscost_state.lost, 1, true);
@@ -281,13 +282,13 @@ __attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, s
 }
 
 /// What is kept of a call.
-enum class Watched { counts, trace, all };
+enum class Watched { counts, trace, all, kinds };
 
 /// Once for the stub, once for the others: the stub's own shall hold all of it. Whether there is a trace is decided
 /// before: it begins and ends while nothing is armed.
 template <Watched kWatched>
 __attribute__((always_inline)) inline void record_announced(const Guard& guard, const Call& call, std::uint64_t now,
-                                                            std::uint64_t place, bool has_result) {
+                                                            std::uint64_t place, bool has_result, FileKinds kinds = 0) {
   Thread& thread = *call.thread;
   const bool with_stack = kWatched == Watched::all && syscost_where != 0;
   const bool unmaps = with_stack && may_unmap(call);
@@ -311,6 +312,8 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   if (with_stack && outer == 0) {
     if (!is_common || unmaps || !record_known_stack(guard, call, now)) [[unlikely]]
       record_with_stack(guard, call, now, has_result);
+  } else if (kWatched == Watched::kinds) {
+    record_any(guard, call, now, has_result, kinds);
   } else if (!is_common || !record_common<kWatched != Watched::counts>(guard, call, now)) [[unlikely]] {
     record_any(guard, call, now, has_result);
   }
@@ -323,6 +326,10 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
 
 void record(const Guard& guard, const Call& call, std::uint64_t now) {
   record_announced<Watched::all>(guard, call, now, place_of(call), true);
+}
+
+void record_with_kinds(const Guard& guard, const Call& call, std::uint64_t now, FileKinds kinds) {
+  record_announced<Watched::kinds>(guard, call, now, place_of(call), true, kinds);
 }
 
 std::uint32_t stack_before_call(const Guard& guard, const Call& call) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/file_kinds.h"
 
 namespace syscost::signal_safe {
 
@@ -23,6 +24,9 @@ inline std::uint64_t to_ns(std::uint64_t ticks) {
 /// Counts a call that has returned `result` at time `now`, in the segment it entered if that still runs, else as a
 /// crossing.
 void record(const Guard& guard, const Call& call, std::uint64_t now);
+
+/// The same of a call of which the kinds of files are known (file_kinds.h).
+void record_with_kinds(const Guard& guard, const Call& call, std::uint64_t now, FileKinds kinds);
 
 /// The number of the stack of a call that has not been made; 0 if stacks are not kept, or where a recording of the same
 /// thread was interrupted.

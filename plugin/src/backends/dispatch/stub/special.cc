@@ -213,7 +213,7 @@ bool is_clone(const Call& call) {
 /// Before the filter: it may kill us for calls that the program does not make.
 void expect_filter(const Guard& guard, const Call& call) {
   syscost_state.has_filter = true;
-  stop_copies();
+  stop_calls_of_ours();
   // In a test, patched calls of libc need no rt_sigreturn; here each call is trapped.
   if (command_counts != nullptr && installs_filter(call) && !allows_traps(call)) {
     stand_aside(guard, StoodAside::own_filter);
@@ -316,6 +316,13 @@ bool has_result(const Call& call) {
   return call.number != SYS_sigaltstack && call.number != SYS_rt_sigtimedwait;
 }
 
+/// Counts a call of prepare_or_ask().
+void record_prepared(const Guard& guard, const Call& call, std::uint64_t now) {
+  const bool is_plain = !needs_care(static_cast<std::uint32_t>(call.number));
+  if (is_plain && call.adapted.kinds != 0) return record_with_kinds(guard, call, now, call.adapted.kinds);
+  record(guard, call, now);
+}
+
 /// True for a child that leaves the call to its maker.
 bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call) && call.result == 0) {
@@ -326,7 +333,7 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call)) take_record_back(call);
   if (!needs_care(static_cast<std::uint32_t>(call.number))) tell_clients(guard, call);
   if (command_counts != nullptr && (call.number == SYS_execve || call.number == SYS_execveat)) finish_execution(call);
-  if (has_result(call)) record(guard, call, now);
+  if (has_result(call)) record_prepared(guard, call, now);
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   // As the program has it: not ours.
@@ -375,7 +382,7 @@ bool syscost_finish(Call* call, std::uint64_t now) {
 /// Of a call that a client answered.
 void syscost_finish_answered(Call* call, std::uint64_t now) {
   const Guard guard = EntryPoint::enter();
-  syscost::signal_safe::record(guard, *call, now);
+  syscost::signal_safe::record_prepared(guard, *call, now);
 }
 
 /// The first steps of a child on a stack of its own.

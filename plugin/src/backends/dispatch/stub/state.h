@@ -18,6 +18,8 @@ namespace syscost::signal_safe {
 inline constexpr std::uint32_t kBanks = 2;           ///< A segment is read while the next one counts.
 inline constexpr std::uint32_t kLanes = 17;          ///< 0 = threads outside thread scopes; 1..16 = threads inside one.
 inline constexpr std::uint32_t kSlots = 128;         ///< Distinct syscalls of a run; more are counted as lost.
+inline constexpr std::uint32_t kKindSlots = 48;      ///< Of these, for kinds of files; more are counted without.
+inline constexpr std::uint32_t kKindPlaces = 128;    ///< Where those are searched for.
 inline constexpr std::uint32_t kErrorSlots = 512;    ///< Distinct (syscall, errno) pairs; more are counted as lost.
 inline constexpr std::uint32_t kBuckets = 304;       ///< syscost/histogram.h
 inline constexpr std::uint32_t kNumbers = 1024;      ///< Numbers per ABI with a table entry; others are searched for.
@@ -162,7 +164,10 @@ struct Directory {
   std::uint32_t slots_used;
   std::uint32_t error_slots_used;
   std::uint32_t slot_of[kAbis * kNumbers];  ///< slot + 1; 0 = not seen yet; kNotSelected
-  std::uint64_t syscall_of[kSlots];         ///< abi << 32 | number; bit 63: a number beyond the tables
+  /// abi << 32 | number; bit 63: a number beyond the tables; bits 40 to 55: kinds of files (file_kinds.h)
+  std::uint64_t syscall_of[kSlots];
+  std::uint32_t kind_slots_used;
+  std::uint32_t slot_of_kinds[kKindPlaces];  ///< slot + 1; 0 = none
   std::uint32_t error_slot_of[kSlots * kErrnos];
   std::uint32_t error_of[kErrorSlots];  ///< slot << 16 | errno
   std::uint32_t ignores_unlisted;

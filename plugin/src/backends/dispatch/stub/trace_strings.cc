@@ -96,12 +96,25 @@ std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argum
   return used;
 }
 
-void stop_copies() {
-  if (!std::atomic_ref(syscost_string_copies.are_possible).exchange(false)) return;
+namespace {
+
+void wait_for_copies() {
   constexpr int kPatience = 1 << 22;  // some 100 ms
   for (int i = 0; i < kPatience && std::atomic_ref(syscost_string_copies.under_way).load() != 0; ++i) {
     asm volatile("pause");
   }
+}
+
+}  // namespace
+
+void stop_copies() {
+  if (std::atomic_ref(syscost_string_copies.are_possible).exchange(false)) wait_for_copies();
+}
+
+void stop_calls_of_ours() {
+  const bool was_copying = std::atomic_ref(syscost_string_copies.are_possible).exchange(false);
+  const bool was_asking = std::atomic_ref(syscost_string_copies.may_ask_kinds).exchange(false);
+  if (was_copying || was_asking) wait_for_copies();
 }
 
 void note_unusual_call(std::uint64_t abi, std::uint64_t number) {
@@ -109,7 +122,8 @@ void note_unusual_call(std::uint64_t abi, std::uint64_t number) {
   constexpr std::uint64_t kPrctl32 = 172;
   constexpr std::uint64_t kSeccomp32 = 354;
   const std::uint64_t usual = number & ~kX32Bit;
-  if (abi == 1 ? number == kPrctl32 || number == kSeccomp32 : usual == SYS_prctl || usual == SYS_seccomp) stop_copies();
+  if (abi == 1 ? number == kPrctl32 || number == kSeccomp32 : usual == SYS_prctl || usual == SYS_seccomp)
+    stop_calls_of_ours();
 }
 
 }  // namespace syscost::signal_safe

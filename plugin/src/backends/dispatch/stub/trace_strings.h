@@ -17,6 +17,7 @@ namespace syscost::signal_safe {
 struct CopyState {
   bool are_possible;        ///< Set between windows; cleared by stop_copies().
   bool has_no_filter;       ///< No seccomp filter was there when copies became possible.
+  bool may_ask_kinds;       ///< Calls of ours (file_kinds.h) meet no filter. Set between windows.
   std::uint64_t under_way;  ///< By all threads.
 };
 
@@ -39,11 +40,15 @@ bool copy_from(std::uint64_t address, void* into, std::uint64_t bytes);
 /// takes. 0 if it cannot be read, or must not be.
 std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argument);
 
-/// The calling thread is about to make a call that may install a seccomp filter: from now on no string is copied. Waits
-/// for the copies that other threads have begun; not for ever, because a debugger may have stopped such a thread.
+/// From now on no string is copied. Waits for the copies that other threads have begun; not for ever, because a
+/// debugger may have stopped such a thread.
 void stop_copies();
 
-/// As stop_copies(), if a call by another way than the usual one (int $0x80, x32) may install a filter.
+/// The calling thread is about to make a call that may install a seccomp filter: as stop_copies(), and no file is asked
+/// for its kind.
+void stop_calls_of_ours();
+
+/// As stop_calls_of_ours(), if a call by another way than the usual one (int $0x80, x32) may install a filter.
 void note_unusual_call(std::uint64_t abi, std::uint64_t number);
 
 }  // namespace syscost::signal_safe

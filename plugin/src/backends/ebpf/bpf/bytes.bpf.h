@@ -11,7 +11,7 @@
 #include "../../../core/tables/byte_sources.h"
 
 // By index (syscall_index). 8 bits each, enum syscost_byte_source.
-#define SYSCOST_BYTES(abi, number, way, source) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_BYTES_##source,
+#define SYSCOST_BYTES(abi, number, way, source, files) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_BYTES_##source,
 static const __u8 byte_sources[SYSCOST_INDEXES] = {
 #include "../../../core/tables/bytes_moved.inc"
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
 // Details: with --syscost_detail the calls of one syscall are counted apart: an ioctl by its request and by the file of
-// its descriptor, any call by whether a driver's thread makes it. Each detail has a slot of its own, with every count a
-// syscall has.
+// its descriptor, a call that moves data by the kind of file, any call by whether a driver's thread makes it. Each
+// detail has a slot of its own, with every count a syscall has.
 //
 // The detail is found when the call enters, in the kernel: a descriptor may stand for another file by the time the
 // process could ask, and asking would be a syscall. Without the flag the verifier removes all of this code. A process
@@ -13,8 +13,13 @@
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_core_read.h>
 
+#include "../../../core/tables/byte_sources.h"
+#include "../../../core/tables/terminals.h"
+
 #define NR_IOCTL 16
 #define S_IFMT 0170000
+#define S_ANON_INODE (1 << 19)  // include/linux/fs.h, Linux 6.16: such an inode has the mode of a regular file
+#define MINOR_BITS 20           // include/linux/kdev_t.h
 
 // core/call_detail.h, FileKind.
 enum file_kind {
@@ -26,7 +31,15 @@ enum file_kind {
   FILE_PIPE = 6,
   FILE_SOCKET = 7,
   FILE_OTHER = 8,
+  FILE_TERMINAL = 9,
 };
+
+// By index (syscall_index). 8 bits each, enum syscost_moving_files.
+#define SYSCOST_BYTES(abi, number, way, source, files) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_FILES_##files,
+static const __u8 moving_files[SYSCOST_INDEXES] = {
+#include "../../../core/tables/bytes_moved.inc"
+};
+#undef SYSCOST_BYTES
 
 static __always_inline __u8 kind_of(__u16 mode) {
   switch (mode & S_IFMT) {
@@ -47,18 +60,37 @@ static __always_inline __u8 kind_of(__u16 mode) {
   }
 }
 
-static __always_inline void describe_file(struct task_struct* task, __u32 fd, struct syscost_detail* detail) {
-  detail->file = FILE_BAD_DESCRIPTOR;
+// Sets `device` of a device file.
+static __always_inline __u8 describe_file(struct task_struct* task, __u32 fd, __u32* device) {
   struct fdtable* table = task->files->fdt;
-  if (fd >= table->max_fds) return;
+  if (fd >= table->max_fds) return FILE_BAD_DESCRIPTOR;
   struct file* file = 0;
   bpf_probe_read_kernel(&file, sizeof(file), table->fd + fd);
-  if (!file) return;
+  if (!file) return FILE_BAD_DESCRIPTOR;
   struct inode* inode = BPF_CORE_READ(file, f_inode);
-  detail->file = kind_of(BPF_CORE_READ(inode, i_mode));
-  if (detail->file == FILE_CHARACTER_DEVICE || detail->file == FILE_BLOCK_DEVICE) {
-    detail->device = BPF_CORE_READ(inode, i_rdev);
-  }
+  __u8 kind = kind_of(BPF_CORE_READ(inode, i_mode));
+  if (kind == FILE_CHARACTER_DEVICE || kind == FILE_BLOCK_DEVICE) *device = BPF_CORE_READ(inode, i_rdev);
+  return kind == FILE_REGULAR && (BPF_CORE_READ(inode, i_flags) & S_ANON_INODE) ? FILE_OTHER : kind;
+}
+
+static __noinline __u8 kind_of_file(__u32 fd) {
+  __u32 device = 0;
+  __u8 kind = describe_file(bpf_get_current_task_btf(), fd, &device);
+  return kind == FILE_CHARACTER_DEVICE && SYSCOST_IS_TERMINAL(device >> MINOR_BITS) ? FILE_TERMINAL : kind;
+}
+
+// The kinds of the files that the call moves data between.
+static __always_inline void describe_kinds(struct pt_regs* regs, __u64 index, struct syscost_detail* detail) {
+  __u32 files = index < SYSCOST_INDEXES ? AT(moving_files, index) : SYSCOST_FILES_NONE;
+  if (files == SYSCOST_FILES_NONE) return;
+  __u32 first = (__u32)regs->di;
+  __u32 second = (__u32)regs->si;
+  detail->is_kind_only = true;
+  detail->file = kind_of_file(files == SYSCOST_FILES_2_TO_1 ? second : first);
+  if (files == SYSCOST_FILES_1) return;
+  detail->to = kind_of_file(files == SYSCOST_FILES_2_TO_1   ? first
+                            : files == SYSCOST_FILES_1_TO_2 ? second
+                                                            : (__u32)regs->dx);
 }
 
 // A program may have the name of a driver's threads. So a thread with the name of the main thread is not a driver's.
@@ -105,7 +137,7 @@ static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, st
   detail.is_driver_thread = is_driver_thread();
   if (details_ioctls && index == NR_IOCTL) {
     detail.request = (__u32)regs->si;
-    describe_file(bpf_get_current_task_btf(), (__u32)regs->di, &detail);
+    detail.file = describe_file(bpf_get_current_task_btf(), (__u32)regs->di, &detail.device);
     for (__u32 i = 0; i < SYSCOST_RULES; ++i) {
       if (i >= rule_count) break;
       const volatile struct syscost_rule* rule = &AT(rules, i);
@@ -121,6 +153,7 @@ static __noinline __u32 detailed_slot_of(struct syscost_directory* directory, st
       break;
     }
   }
+  if (details_files) describe_kinds(regs, index, &detail);
   if (!detail.file && !detail.is_driver_thread) return slot;
   return slot_of_detail(directory, &detail);
 }

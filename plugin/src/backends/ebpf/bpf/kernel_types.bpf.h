@@ -51,6 +51,7 @@ struct signal_struct {
 
 struct inode {
   unsigned short i_mode;
+  unsigned int i_flags;
   unsigned int i_rdev;
 };
 

@@ -21,6 +21,7 @@ const volatile __u32 cpu_count = 1;
 // Details (details.bpf.h). They are off by default. Only a process with programs of its own can have them.
 const volatile bool with_details = false;
 const volatile bool details_ioctls = false;
+const volatile bool details_files = false;
 const volatile __u32 rule_count = 0;
 const volatile struct syscost_rule rules[SYSCOST_RULES] = {};
 const volatile __u32 thread_name_count = 0;

@@ -39,6 +39,7 @@ Question join_question(const ProgramRequest& request) {
   question.children = request.children ? 1 : 0;
   question.scheduler_events = request.scheduler_events;
   question.ioctls = details.ioctls ? 1 : 0;
+  question.files = details.files ? 1 : 0;
   question.rule_count = static_cast<std::uint8_t>(std::min(details.rules.size(), question.rules.size()));
   std::copy_n(details.rules.begin(), question.rule_count, question.rules.begin());
   for (const std::string& name : details.driver_threads) {
@@ -55,6 +56,7 @@ ProgramRequest request_of(const Question& question) {
   request.scheduler_events = std::min(question.scheduler_events, kMostSchedulerEvents);
   DetailRequest& details = request.details;
   details.ioctls = question.ioctls != 0;
+  details.files = question.files != 0;
   details.rules.assign(question.rules.begin(),
                        question.rules.begin() + std::min<std::size_t>(question.rule_count, question.rules.size()));
   for (std::size_t i = 0; i < std::min<std::size_t>(question.driver_thread_count, kMaxDriverThreads); ++i) {

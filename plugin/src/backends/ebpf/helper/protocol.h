@@ -26,7 +26,7 @@
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 4;
+inline constexpr int kProtocolVersion = 5;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
@@ -42,6 +42,7 @@ struct Question {
   std::uint8_t ioctls = 0;
   std::uint8_t rule_count = 0;
   std::uint8_t driver_thread_count = 0;
+  std::uint8_t files = 0;
   std::uint32_t scheduler_events = 0;
   std::array<RequestRule, kMaxRequestRules> rules{};
   std::array<std::array<char, kMaxThreadName + 1>, kMaxDriverThreads> driver_threads{};
