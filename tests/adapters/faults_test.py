@@ -17,14 +17,14 @@ class Faults(Case):
 
     def test_all_hold_without_any_request(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.*")
-        self.assertIn("[  PASSED  ] 14 tests.", done.out)
+        self.assertIn("[  PASSED  ] 15 tests.", done.out)
 
     def test_all_hold_under_each_way_to_dispatch_and_with_lines(self):
         for flag in ("--syscost_backend=auto", "--syscost_backend=dispatch", "--syscost_backend=dispatch-trap", "--syscost_where",
                      f"--syscost_csv={self.csv}"):
             with self.subTest(flag):
                 done = self.run_program(FAULTS, "--gtest_filter=Faults.*", "--syscost_quick", flag)
-                self.assertIn("[  PASSED  ] 14 tests.", done.out)
+                self.assertIn("[  PASSED  ] 15 tests.", done.out)
 
     def test_auto_takes_dispatch(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.Nest", "--syscost_backend=auto")
@@ -33,15 +33,22 @@ class Faults(Case):
     def test_a_forbidden_call_is_a_failure_of_its_test(self):
         done = self.run_program(FAULTS, "--gtest_filter=Forbidden.*", code=1)
         self.assertIn('"lseek" is forbidden, and 2 calls were made:', done.out)
-        self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\)\n  lseek\(\d+, 6, SEEK_SET\)\n")
-        self.assertRegex(done.out, r"lseek\(\d+, 7, SEEK_CUR\)")
-        self.assertRegex(done.out, r"lseek\(\d+, 8, SEEK_CUR\)")
+        line = r" at \S*faults_test.cc:\d+ .*\n"
+        self.assertRegex(done.out, rf"lseek\(\d+, 5, SEEK_SET\){line}  lseek\(\d+, 6, SEEK_SET\){line}")
+        self.assertRegex(done.out, rf"lseek\(\d+, 7, SEEK_CUR\){line}")
+        self.assertRegex(done.out, r"lseek\(\d+, 8, SEEK_CUR\) at ")  # a tail call: its caller is on no stack
         self.assertIn("by: lseek(null_, 7, ", done.out)
         self.assertIn("[  FAILED  ] 3 tests", done.out)
 
-    def test_with_where_the_line_is_named(self):
-        done = self.run_program(FAULTS, "--gtest_filter=Forbidden.ByAScope", "--syscost_where", code=1)
-        self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+    def test_the_line_is_named_under_each_backend_with_and_without_where(self):
+        for flags in ((), ("--syscost_where",), ("--syscost_backend=dispatch-trap",)):
+            with self.subTest(flags):
+                done = self.run_program(FAULTS, "--gtest_filter=Forbidden.ByAScope", *flags, code=1)
+                self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+
+    def test_lines_of_forbidden_calls_are_in_no_row(self):
+        self.run_program(FAULTS, "--gtest_filter=Forbidden.*", f"--syscost_csv={self.csv}", code=1)
+        self.assertEqual({row["detail"] for row in self.rows(kind="test", record="syscall", syscall="lseek")}, {""})
 
     def flags(self, *flags, code=0):
         return self.run_program(FAULTS, "--gtest_filter=Flags.*", f"--syscost_csv={self.csv}", *flags, code=code)
@@ -51,14 +58,17 @@ class Faults(Case):
         good = "0:0"
         for text, expected in (("lseek:EACCES:3", [good, good, failed, good, good, good, "thread"]),
                                ("lseek:error=EACCES:when=3", [good, good, failed, good, good, good, "thread"]),
-                               ("lseek:error=13:when=5+", [good] * 4 + [failed] * 2 + ["thread failed"]),
+                               ("lseek:error=13:when=5+", [good] * 4 + [failed] * 2 + ["thread"]),
+                               ("lseek:error=13:nth=5+", [good] * 4 + [failed] * 2 + ["thread failed"]),
+                               ("lseek:EACCES:1", [failed] + [good] * 5 + ["thread failed"]),
+                               ("lseek:EACCES:nth=1", [failed] + [good] * 5 + ["thread"]),
                                ("lseek:EACCES:2+3", [good, failed, good, good, failed, good, "thread"]),
                                ("lseek:EACCES:2..4", [good] + [failed] * 3 + [good] * 2 + ["thread"]),
-                               ("lseek:EACCES:1..6+2", [failed, good] * 3 + ["thread"]),
+                               ("lseek:EACCES:1..6+2", [failed, good] * 3 + ["thread failed"]),
                                ("lseek:EACCES", [failed] * 6 + ["thread failed"]),
                                ("lseek:retval=0x20:when=2", [good, "32:0"] + [good] * 4 + ["thread"]),
                                ("lseek:delay_enter=1ms:delay_exit=500:when=1", [good] * 6 + ["thread"]),
-                               ("lseek:EACCES:1;lseek:EIO:2", [failed, good, "-1:5", good, good, good, "thread"]),
+                               ("lseek:EACCES:1;lseek:EIO:2", [failed, good, "-1:5", good, good, good, "thread failed"]),
                                ("lseek:EACCES:3:path=/dev/null:kind=char", [good, good, failed, good, good, good, "thread"]),
                                ("lseek:EACCES:below=/dev/shm", [good] * 6 + ["thread"]),
                                ("lseek:EACCES:kind=file", [good] * 6 + ["thread"]),
@@ -71,8 +81,8 @@ class Faults(Case):
                 self.assertIn("backend dispatch", done.err)
 
     def test_rows_have_the_injected_errors_and_the_run_says_how_many(self):
-        done = self.flags("--syscost_inject=lseek:EACCES:2+")
-        self.assertIn("syscost: inject lseek:EACCES:2+: 12 of 14 calls were hit", done.err)
+        done = self.flags("--syscost_inject=lseek:EACCES:nth=2+")
+        self.assertIn("syscost: inject lseek:EACCES:nth=2+: 12 of 14 calls were hit", done.err)
         for row in self.rows(kind="test", record="syscall", syscall="lseek"):
             self.assertEqual((row["calls"], row["errors"], row["errnos"]), ("7", "6", "EACCES:6"))
         done = self.flags("--syscost_inject=socket:EACCES")
@@ -81,7 +91,7 @@ class Faults(Case):
     def test_results_and_counts_are_those_of_strace(self):
         if shutil.which("strace") is None or subprocess.run(["strace", "-o", "/dev/null", "true"], check=False).returncode != 0:
             self.skipTest("strace cannot trace here")
-        test = (FAULTS, "--gtest_filter=Oracle.*")
+        test = (FAULTS, "--gtest_filter=Oracle.EachCallThreeTimes")
 
         def calls(done):
             return [line for line in done.out.splitlines() if line.startswith("call ")]
@@ -112,6 +122,23 @@ class Faults(Case):
                             self.assertEqual((name, rows[name]["entries"]), (name, "3"))
                             continue
                         self.assertEqual((name, rows[name]["calls"], rows[name]["errors"]), (name, "3", str(failed)))
+
+    def test_each_thread_has_numbers_of_its_own_as_in_strace(self):
+        if shutil.which("strace") is None or subprocess.run(["strace", "-o", "/dev/null", "true"], check=False).returncode != 0:
+            self.skipTest("strace cannot trace here")
+        test = (FAULTS, "--gtest_filter=Oracle.CallsOfThreads")
+
+        def threads(done):
+            return [line for line in done.out.splitlines() if line.startswith("thread ")]
+        for when in ("1", "2", "5", "6", "2+", "3+2", "2..4", "1..5+3"):
+            inject = f"getpgid,dup,umask:error=EXDEV:when={when}"
+            oracle = threads(self.run_program("strace", "-f", "-o", "/dev/null", "-e", f"inject={inject}", *test))
+            self.assertEqual(len(oracle), 6)
+            self.assertEqual(len({line.split(" ", 2)[2] for line in oracle}), 1, "strace counts each thread by itself")
+            for backend in ("dispatch", "dispatch-trap"):
+                with self.subTest(when, backend=backend):
+                    ours = self.run_program(*test, f"--syscost_backend={backend}", f"--syscost_inject={inject}")
+                    self.assertEqual(threads(ours), oracle)
 
     def test_the_environment_asks_too(self):
         done = self.run_program(FAULTS, "--gtest_filter=Flags.One", SYSCOST_INJECT="lseek:EIO:1")
@@ -157,7 +184,7 @@ class Faults(Case):
         done = self.run_program(*without_dispatch, FAULTS, "--gtest_filter=Flags.*", "--syscost_forbid=lseek", code=1)
         self.assertEqual(done.out.count('"lseek" is forbidden, and 7 calls were made:'), 2)
         self.assertRegex(done.out, r"lseek\(\d+, 0, SEEK_CUR\)\n")
-        self.assertIn("--syscost_backend dispatch --syscost_where shows the line of each", done.out)
+        self.assertIn("without lines: backend dispatch alone finds them", done.out)
 
     def test_seccomp_refuses_what_another_process_cannot_do(self):
         self.needs("seccomp")
@@ -206,6 +233,42 @@ class Faults(Case):
                     self.assertIn("--syscost_backend dispatch", failed.out)
                 # It did not go on: its expectations would have failed.
                 self.assertNotIn("fault.matches()", skipped.out + failed.out)
+
+
+class FaultsUnderSanitizers(Case):
+    """The same programs with a sanitizer in them; the library has none."""
+    def setUp(self):
+        super().setUp()
+        self.needs("dispatch")
+
+    def programs(self, name):
+        for sanitizer in ("address", "undefined", "thread"):
+            program = os.path.join(BIN, f"adapter_{name}_{sanitizer}")
+            if os.path.exists(program):
+                with self.subTest(sanitizer):
+                    yield sanitizer, program
+
+    def test_faults_hold(self):
+        for _, program in self.programs("faults"):
+            for backend in ("dispatch", "dispatch-trap"):
+                done = self.run_program(program, "--gtest_filter=Faults.*", f"--syscost_backend={backend}")
+                self.assertIn("[  PASSED  ] 15 tests.", done.out)
+
+    def test_forbidden_calls_fail_their_tests_with_lines(self):
+        for _, program in self.programs("faults"):
+            done = self.run_program(program, "--gtest_filter=Forbidden.*", code=1)
+            self.assertIn("[  FAILED  ] 3 tests", done.out)
+            self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+
+    def test_failures_are_tried_in_children(self):
+        for _, program in self.programs("failures"):
+            done = self.run_program(program, "--gtest_filter=Failures.*")
+            self.assertIn("[  PASSED  ]", done.out)
+
+    def test_states_after_power_cuts_are_the_same(self):
+        for _, program in self.programs("crash"):
+            done = self.run_program(program, "--gtest_filter=Crashes.*")
+            self.assertIn("[  PASSED  ]", done.out)
 
 
 if __name__ == "__main__":

@@ -227,6 +227,35 @@ class OtherFramework(RunCase):
                     self.assertLess(int(row[column] or 0), time.monotonic_ns() - began, column)
                 os.remove(self.csv)
 
+    @unittest.skipUnless(os.uname().machine == "x86_64", "only dispatch can forbid, which is for x86-64")
+    def test_a_forbidden_call_fails_the_test_that_makes_it(self):
+        self.needs("dispatch")
+        seven = self.selected("Makes seven calls")
+        for run in (("bench", "run", "--forbid=getppid", f"--csv={self.csv}", "--", self.program),
+                    (self.linked, "--syscost_forbid=getppid", f"--syscost_csv={self.csv}")):
+            with self.subTest(run=run[0]):
+                def start(*words):
+                    words = (*run, *words)
+                    return self.bench_run(*words[2:], code=None) if run[0] == "bench" else self.run_program(*words, code=None)
+                failed_by_itself = self.run_program(self.program, self.selected("Fails"), code=None).code
+                done = start(seven)
+                self.assertEqual(done.code, failed_by_itself)
+                self.assertIn('"getppid" is forbidden, and 7 calls were made:', done.out)
+                self.assertRegex(done.out, r"\n +getppid\(\) at ")
+                self.assertNotIn("forbidden", done.err)
+                os.remove(self.csv)
+                done = start()
+                outcomes = {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}
+                # What fails as it should has failed by itself.
+                self.assertEqual({test for test, outcome in outcomes.items() if outcome == "passed"} - {"Fails as it should"},
+                                 {"Makes no call"})
+                # Each run of a body is told, and the next ones go on.
+                self.assertIn('"getppid" is forbidden, and 3 calls were made:', done.out)
+                self.assertIn('"getppid" is forbidden, and 8 calls were made:', done.out)
+                # A body that has ended by itself cannot fail once more: the run does.
+                self.assertIn("test Throws: ", done.err)
+                os.remove(self.csv)
+
     def test_linking_changes_nothing_without_a_request(self):
         for flags in ((), (self.LIST,), ("Makes seven calls",)):
             theirs = self.run_program(self.program, *flags, code=None)
@@ -294,6 +323,13 @@ class Doctest(OtherFramework):
     @staticmethod
     def selected(test):
         return f"--test-case={test}"
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "only dispatch can forbid, which is for x86-64")
+    def test_a_scope_that_forbids_fails_its_test_without_any_request(self):
+        self.needs("dispatch")
+        done = self.run_program(os.path.join(BIN, "agent_doctest_faults"), code=1)
+        self.assertEqual(done.out.count('"getppid" is forbidden, and 1 call was made:'), 2)
+        self.assertIn("test cases: 4 | 2 passed | 2 failed", done.out)
 
     def test_each_test_has_its_own_calls(self):
         self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8, "Fails": 3,

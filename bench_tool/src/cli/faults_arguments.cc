@@ -37,7 +37,7 @@ Examples:
   bench faults --state sweep.jsonl -- ./store_test   goes on where the last sweep with this file stopped
   bench faults --state sweep.jsonl --format csv      prints what it found, and runs nothing
   bench faults --fail-on crashed,hung -- ./store_test
-  SYSCOST_INJECT=write:error=ENOSPC:when=3 bench run -- ./store_test --gtest_filter=Store.Saves    one failure again)";
+  SYSCOST_INJECT=write:error=ENOSPC:nth=3 bench run -- ./store_test --gtest_filter=Store.Saves    one failure again)";
 
 }  // namespace
 

@@ -58,7 +58,7 @@ std::string Failure::rule() const {
   const bool is_lasting = error.ends_with(kLasting);
   const std::string_view word = std::string_view(error).substr(0, error.size() - (is_lasting ? 1 : 0));
   const std::string effect = word == kShort ? "shorten=1" : fmt::format("error={}", word);
-  return fmt::format("{}:{}:when={}{}", syscall, effect, nth, is_lasting ? "+" : "");
+  return fmt::format("{}:{}:nth={}{}", syscall, effect, nth, is_lasting ? "+" : "");
 }
 
 std::string failure_text(std::string_view syscall, std::string_view error) {

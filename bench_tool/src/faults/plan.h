@@ -48,7 +48,7 @@ struct Failure {
   std::string error;  ///< `ENOSPC`, kShort; with kLasting at its end, each later call of the syscall fails as well.
   std::string site;   ///< Where the call came from without a failure; empty = not known.
 
-  /// `write:error=ENOSPC:when=3`, as --syscost_inject and strace have it.
+  /// `write:error=ENOSPC:nth=3`, as --syscost_inject has it.
   std::string rule() const;
   bool operator==(const Failure&) const = default;
 };

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -146,18 +147,22 @@ SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
 /// How what the library finds reaches the running test. Both may be called on any thread.
 struct TestReporter {
-  /// A failure of the running test; it goes on.
-  void (*fail)(std::string_view message);
+  /// A failure of the running test; it goes on. False if no test can be reached, and the message is not shown.
+  bool (*fail)(std::string_view message);
   /// The test cannot go on, because something that it needs is missing: it is skipped or fails (skips_unavailable()),
   /// and ends here if the framework can end it.
   void (*end)(const Unavailable& why);
+  /// True if the running test has failed so far; null = it cannot be asked.
+  bool (*has_failed)();
 };
 /// Null = no framework: the text goes to stderr. `reporter` must stay.
 SYSCOST_EXPORT void set_test_reporter(const TestReporter* reporter);
 /// Calls the reporter. For the library itself.
 void fail_test(std::string_view message);
-/// The same, if there is a reporter; else nothing, and false.
+/// The same, if there is a reporter and a test; else nothing, and false.
 bool fail_test_if_any(std::string_view message);
+/// Empty if it cannot be asked; false without a framework.
+std::optional<bool> test_has_failed();
 void end_test(const Unavailable& why);
 
 /// The program uses syscost::Fault or Forbid: `auto` takes a backend by which calls can fail. Before the first window.

@@ -6,14 +6,17 @@
 //     EXPECT_TRUE(sweep.is_clean()) << sweep;
 //
 // The body runs once without a failure, to learn its calls on this thread. Then it runs again for each of them and each
-// error of syscost/call_errors.h, with a syscost::Fault for the n-th call. It should put back what it changes, or let
-// `prepare` do it. A crash or a body that hangs ends the test program: `bench faults` runs each failure in a process of
-// its own (docs/sweeps.md).
+// error of syscost/call_errors.h, with a syscost::Fault for the n-th call: in a fork child of its own, so that a crash,
+// a hang or a body that ends the program is an outcome like others, and nothing that the body leaves in memory reaches
+// the next run. A process with other threads cannot do that; there the runs are in the process itself, and a crash ends
+// it. `bench faults` does the same to tests as they are (docs/sweeps.md).
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <ostream>
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "syscost/call_errors.h"
+#include "syscost/export.h"
 #include "syscost/faults.h"
 #include "syscost/syscost.h"
 
@@ -35,7 +39,10 @@ enum class AfterFailure {
   reported,      ///< It returned false, or threw an exception.
   said_success,  ///< It said that all is well, and SweepOptions::promise does not hold.
   broken,        ///< SweepOptions::invariant does not hold.
-  leaked,        ///< It left descriptors, threads or child processes.
+  leaked,        ///< It left descriptors, threads, child processes or, where it is isolated, memory of the heap.
+  crashed,       ///< A signal ended it.
+  hung,          ///< It was not done within SweepOptions::limit.
+  exited,        ///< It ended the process.
   not_reached,   ///< It made fewer calls this time, so none was failed. No success.
 };
 
@@ -48,8 +55,12 @@ struct SweepOptions {
   std::function<bool()> invariant = {};
   /// Errors for each call, instead of those of the table.
   std::vector<int> errors = {};
-  /// False: descriptors, threads and child processes that the body leaves are no fault.
+  /// False: descriptors, threads, child processes and memory that the body leaves are no fault.
   bool checks_leaks = true;
+  /// False: every run is in this process. What the body does there stays, and a crash ends the program.
+  bool isolates = true;
+  /// For one run, its checks included; only where it is isolated.
+  std::chrono::nanoseconds limit = std::chrono::seconds(10);
 };
 
 /// One failure and what came of it.
@@ -64,7 +75,8 @@ struct SweptFailure {
 class Sweep {
  public:
   std::vector<SweptFailure> failures;
-  std::string why_none;  ///< Why nothing was failed; empty if something was.
+  std::string why_none;          ///< Why nothing was failed; empty if something was.
+  std::string why_not_isolated;  ///< Why runs were in this process; empty if each was in a child.
 
   /// True if failures were tried, all were met, and each was survived or reported.
   bool is_clean() const {
@@ -83,7 +95,8 @@ class Sweep {
     out << sweep.failures.size() << (sweep.failures.size() == 1 ? " failure" : " failures");
     const char* before = ": ";
     for (const AfterFailure one : {AfterFailure::survived, AfterFailure::reported, AfterFailure::said_success,
-                                   AfterFailure::broken, AfterFailure::leaked, AfterFailure::not_reached}) {
+                                   AfterFailure::broken, AfterFailure::leaked, AfterFailure::crashed,
+                                   AfterFailure::hung, AfterFailure::exited, AfterFailure::not_reached}) {
       if (sweep.count(one) == 0) continue;
       out << before << sweep.count(one) << ' ' << words(one);
       before = ", ";
@@ -109,6 +122,12 @@ class Sweep {
         return "broke the invariant";
       case AfterFailure::leaked:
         return "leaked";
+      case AfterFailure::crashed:
+        return "crashed";
+      case AfterFailure::hung:
+        return "hung";
+      case AfterFailure::exited:
+        return "ended the process";
       case AfterFailure::not_reached:
         break;
     }
@@ -128,11 +147,27 @@ class Sweep {
   }
 };
 
-namespace detail {
+namespace failure_detail {
 
-/// True if the body said that all is well.
+/// A body that ran in a fork child.
+struct ChildRun {
+  std::string why_none = {};     ///< It did not run; empty = it did.
+  bool has_said = false;         ///< It came to its end.
+  bool has_failed_test = false;  ///< By an assertion of the framework: the running test has failed.
+  std::string said = {};         ///< At most 4095 bytes.
+  bool is_timed_out = false;
+  int signal = 0;  ///< That ended it; 0 = none.
+  int code = 0;    ///< The exit code.
+};
+
+SYSCOST_EXPORT ChildRun run_in_child(const std::function<std::string()>& body, std::chrono::nanoseconds limit);
+/// What glibc's malloc has given out, mapped blocks included; always 0 with another allocator, or a glibc before 2.33.
+SYSCOST_EXPORT std::uint64_t heap_bytes();
+
+/// True if the body said that all is well. `text` has the room that earlier runs took, so that it takes none itself.
 template <class Body>
 bool run_swept(Body& body, std::string& text) {
+  text.clear();
   try {
     if constexpr (std::is_same_v<std::invoke_result_t<Body&>, bool>) {
       return body();
@@ -157,19 +192,119 @@ inline std::vector<int> swept_errors(const std::string& syscall, const SweepOpti
   return errors;
 }
 
-}  // namespace detail
+/// By how much the heap grows at least in each of three more runs, beyond what it grows by without the failure. What is
+/// made once, such as a buffer or a cache, is no leak.
+template <class Body>
+std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOptions& options, std::string& text) {
+  constexpr int kRuns = 3;
+  const auto growth = [&](bool fails) {
+    if (options.prepare) options.prepare();
+    std::uint64_t before = 0;
+    std::uint64_t after = 0;
+    if (fails) {
+      const Fault fault(failure.syscall, failure.error, nth(failure.nth));
+      before = heap_bytes();
+      run_swept(body, text);
+      after = heap_bytes();
+    } else {
+      before = heap_bytes();
+      run_swept(body, text);
+      after = heap_bytes();
+    }
+    return after > before ? after - before : 0;
+  };
+  std::uint64_t least = growth(true);
+  for (int i = 1; i < kRuns && least > 0; ++i) least = std::min(least, growth(true));
+  if (least == 0) return 0;
+  const std::uint64_t first_without = growth(false);  // what it frees may stay with the thread, once
+  const std::uint64_t without = std::min(first_without, growth(false));
+  return least > without ? least - without : 0;
+}
+
+/// Runs the body with the failure, and sets what came of it. `is_child`: it may run more often, to find leaks of
+/// memory.
+template <class Body>
+void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options, bool is_child) {
+  if (options.prepare) options.prepare();
+  const LeakCheck leaks;
+  std::uint64_t hits = 0;
+  bool is_well = false;
+  std::string text;
+  const std::uint64_t heap = heap_bytes();
+  {
+    const Fault fault(failure.syscall, failure.error, nth(failure.nth));
+    is_well = run_swept(body, text);
+    hits = fault.hits();
+  }
+  const bool has_grown = heap_bytes() > heap;
+  failure.detail = text;
+  if (hits == 0) return;
+  std::string left = options.checks_leaks ? leaks.left() : std::string();
+  // A failed close() leaves its descriptor open, because the call was not made.
+  if (failure.syscall == "close" && left.find(',') == std::string::npos) left.clear();
+  failure.outcome = is_well ? AfterFailure::survived : AfterFailure::reported;
+  if (is_well && options.promise && !options.promise()) failure.outcome = AfterFailure::said_success;
+  if (!left.empty()) {
+    failure.outcome = AfterFailure::leaked;
+    failure.detail = std::move(left);
+  }
+  if (options.invariant && !options.invariant()) failure.outcome = AfterFailure::broken;
+  const bool is_good = failure.outcome == AfterFailure::survived || failure.outcome == AfterFailure::reported;
+  if (!is_good || !options.checks_leaks || !has_grown || !is_child) return;
+  const std::uint64_t bytes = heap_leak(body, failure, options, text);
+  if (bytes == 0) return;
+  failure.outcome = AfterFailure::leaked;
+  failure.detail = std::to_string(bytes) + (bytes == 1 ? " byte of the heap" : " bytes of the heap");
+}
+
+/// What a child says of a failure: the outcome as a letter, then the detail.
+inline std::string text_of(const SweptFailure& failure) {
+  return std::string(1, static_cast<char>('a' + static_cast<int>(failure.outcome))) + failure.detail;
+}
+
+inline std::string signal_text(int signal) {
+  const char* const name = strsignal(signal);
+  return "signal " + std::to_string(signal) + (name != nullptr ? std::string(" (") + name + ")" : std::string());
+}
+
+/// False if it cannot be tried in a child; `why` says why.
+template <class Body>
+bool try_in_child(Body& body, SweptFailure& failure, const SweepOptions& options, std::string& why) {
+  const auto in_child = [&] {
+    try_failure(body, failure, options, true);
+    return text_of(failure);
+  };
+  ChildRun run = run_in_child(in_child, options.limit);
+  why = std::move(run.why_none);
+  if (!why.empty()) return false;
+  if (run.is_timed_out) {
+    failure.outcome = AfterFailure::hung;
+  } else if (run.has_said && !run.said.empty()) {
+    failure.outcome = static_cast<AfterFailure>(run.said.front() - 'a');
+    failure.detail = run.said.substr(1);
+  } else if (run.signal != 0) {
+    failure.outcome = AfterFailure::crashed;
+    failure.detail = signal_text(run.signal);
+  } else {
+    failure.outcome = AfterFailure::exited;
+    failure.detail = "exit code " + std::to_string(run.code);
+  }
+  return true;
+}
+
+}  // namespace failure_detail
 
 /// Runs `body` once, then once for each failure. `body` returns nothing, or false for an error; an exception is an
-/// error, too. `selector` as in syscost/cost.h; calls for which the table has no error are left out, unless
-/// SweepOptions::errors has one. Only calls of the calling thread are learned and failed. Needs backend dispatch, as
-/// Fault does.
+/// error, too; an assertion that it fails is a failure of the running test. `selector` as in syscost/cost.h; calls for
+/// which the table has no error are left out, unless SweepOptions::errors has one. Only calls of the calling thread are
+/// learned and failed. Needs backend dispatch, as Fault does.
 template <class Body>
 Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOptions& options = {}) {
   Sweep sweep;
   std::string text;
   bool is_well = true;
   if (options.prepare) options.prepare();
-  const Cost cost = measure([&] { is_well = detail::run_swept(body, text); });
+  const Cost cost = measure([&] { is_well = failure_detail::run_swept(body, text); });
   const Count chosen = cost.calls(selector);
   if (!cost.available()) {
     sweep.why_none = cost.unavailable()->reason;
@@ -179,31 +314,18 @@ Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOption
     sweep.why_none = "the body fails by itself" + (text.empty() ? std::string() : ": " + text);
   }
   if (!sweep.why_none.empty()) return sweep;
+  bool isolates = options.isolates;
   for (const SyscallCost& call : cost.syscalls()) {
     // A call is selected if the selector selects fewer without it.
     const std::string others = std::string(selector) + ",!" + call.name;
     if (cost.calls(others) == chosen) continue;
-    for (const int error : detail::swept_errors(call.name, options)) {
+    for (const int error : failure_detail::swept_errors(call.name, options)) {
       for (std::uint64_t n = 1; n <= call.calls; ++n) {
         SweptFailure failure{call.name, error, n, AfterFailure::not_reached, {}};
-        if (options.prepare) options.prepare();
-        const LeakCheck leaks;
-        std::uint64_t hits = 0;
-        {
-          const Fault fault(call.name, error, nth(n));
-          is_well = detail::run_swept(body, failure.detail);
-          hits = fault.hits();
-        }
-        std::string left = options.checks_leaks && hits > 0 ? leaks.left() : std::string();
-        // A failed close() leaves its descriptor open, because the call was not made.
-        if (call.name == "close" && left.find(',') == std::string::npos) left.clear();
-        if (hits > 0) failure.outcome = is_well ? AfterFailure::survived : AfterFailure::reported;
-        if (hits > 0 && is_well && options.promise && !options.promise()) failure.outcome = AfterFailure::said_success;
-        if (!left.empty()) {
-          failure.outcome = AfterFailure::leaked;
-          failure.detail = std::move(left);
-        }
-        if (hits > 0 && options.invariant && !options.invariant()) failure.outcome = AfterFailure::broken;
+        const bool is_isolated =
+            isolates && failure_detail::try_in_child(body, failure, options, sweep.why_not_isolated);
+        if (!is_isolated) failure_detail::try_failure(body, failure, options, false);
+        isolates = is_isolated;
         sweep.failures.push_back(std::move(failure));
       }
     }

@@ -41,9 +41,18 @@ struct When {
   std::uint64_t first = 1;
   std::uint64_t last = kEver;
   std::uint64_t step = 1;                    ///< first, first + step, first + 2 * step, ... up to last.
+  bool is_per_thread = false;                ///< Each thread has numbers of its own; only of use with Reach::process.
   double probability = 1;                    ///< From 0 to 1: of these, about so many.
   std::uint64_t seed = 0;                    ///< The same seed chooses the same calls.
   std::optional<std::uint64_t> after_bytes;  ///< Hit only when matching calls have moved so many bytes.
+
+  /// `nth(3).in_each_thread()`: the third call of each thread, as strace counts. Without it, a Fault with
+  /// Reach::process has one count for all threads, and hits the third call of any.
+  When in_each_thread() const {
+    When when = *this;
+    when.is_per_thread = true;
+    return when;
+  }
 
   // Only calls about such a file match, if one is named: by a descriptor or a path among their arguments.
   std::optional<int> descriptor;
@@ -160,12 +169,12 @@ class SYSCOST_EXPORT Fault {
 /// A forbidden call.
 struct ForbiddenCall {
   std::string call;  ///< As strace prints it: `openat(AT_FDCWD, 0x55..., O_RDONLY)`.
-  std::string line;  ///< `at src/log.cc:17 Log::batch+3`; empty if it is unknown (--syscost_where).
+  std::string line;  ///< `at src/log.cc:17 Log::batch+3`; empty if it is unknown (glibc before 2.35).
   std::uint32_t thread = 0;
 };
 
 /// While it exists, calls that `selector` selects are forbidden. Its end reports those that were made as a failure of
-/// the running test, with their arguments, and with their line if --syscost_where is given. They are made all the same,
+/// the running test, with their arguments and lines. They are made all the same,
 /// except after deny().
 class SYSCOST_EXPORT Forbid {
  public:

@@ -175,8 +175,8 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 #define EXPECT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_FATAL_FAILURE_, __VA_ARGS__)
 
-/// Fails if the statement makes one of these calls on this thread, and says with which arguments; with --syscost_where
-/// also in which line. The call is made. Needs backend dispatch (syscost/faults.h).
+/// Fails if the statement makes one of these calls on this thread, and says with which arguments and in which line.
+/// The call is made. Needs backend dispatch (syscost/faults.h).
 #define SYSCOST_CHECK_FORBIDDEN_(selector, fail, ...)                                           \
   GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                 \
   if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_forbidden( \

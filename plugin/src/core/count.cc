@@ -42,8 +42,14 @@ void set_test_reporter(const TestReporter* reporter) {
 
 bool fail_test_if_any(std::string_view message) {
   const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
-  if (reporter != nullptr) reporter->fail(message);
-  return reporter != nullptr;
+  return reporter != nullptr && reporter->fail(message);
+}
+
+std::optional<bool> test_has_failed() {
+  const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
+  if (reporter == nullptr) return false;
+  if (reporter->has_failed == nullptr) return std::nullopt;
+  return reporter->has_failed();
 }
 
 void fail_test(std::string_view message) {

@@ -91,13 +91,24 @@ class FaultInjector {
   /// backend cannot do what the rule says.
   virtual Result<FaultId> open(const FaultRule& rule) = 0;
   virtual FaultCounts counts(FaultId rule) const = 0;
+  /// From now on hits that are kept have their stacks, if they can be found here; else fails with the reason. Makes
+  /// syscalls the first time: syscost's own work.
+  virtual Result<void> begin_stacks() {
+    return Failure{"backend dispatch alone finds them", "use --syscost_backend dispatch"};
+  }
+  /// What is known of the stacks of hits; null before begin_stacks(), if the backend has none by itself.
+  virtual const StackSource* stacks() const { return nullptr; }
   /// The first hits of a rule with keeps_hits.
   virtual std::vector<FaultHit> hits(FaultId rule) const = 0;
   /// No call that begins after this meets the rule.
   virtual void close(FaultId rule) = 0;
 
-  /// True if hits have call stacks in a run with --syscost_where.
-  virtual bool has_stacks() const { return true; }
+  /// True if calls of a fork child can meet rules.
+  virtual bool begins_in_fork_children() const { return false; }
+  /// In a fork child that has one thread: from now on rules can be opened for its calls. Those of the parent are gone.
+  virtual Result<void> begin_in_fork_child() {
+    return Failure{"the backend makes no calls in a fork child", "use --syscost_backend dispatch"};
+  }
 
   /// Until end_own_work() with the result, calls of the calling thread are syscost's, and meet no rule. May be nested.
   virtual void* begin_own_work() = 0;

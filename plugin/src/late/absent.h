@@ -18,6 +18,7 @@
 #include "syscost/cost.h"
 #include "syscost/counting.h"
 #include "syscost/crash.h"
+#include "syscost/failures.h"
 #include "syscost/faults.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"

@@ -305,6 +305,10 @@ void refuse() {
   _exit(2);  // exit handlers may measure, and would come here again
 }
 
+bool uses_faults() {
+  return is_linked(syscost_late_faults);
+}
+
 bool is_loaded() {
   return g_is_loaded.load(std::memory_order_relaxed);
 }

@@ -14,6 +14,9 @@ namespace syscost::late {
 /// True once the library is loaded, for one of these reasons or because something else in the program has loaded it.
 bool is_loaded();
 
+/// True if the program is linked with Fault, Forbid or what is made of them.
+bool uses_faults();
+
 /// Calls `run` once the functions of the public headers may be called: at once where that is so. It is so when the
 /// library is loaded, and when a program that calls us runs without it. Four at most, from static initialisers or one
 /// thread.

@@ -75,6 +75,7 @@ Report close_window(std::string_view outcome, int framework_writes) {
 void pause_window() {
   std::optional<session::OwnCalls> own;
   session::process_session().windows().stop_charging(own);
+  session::process_session().faults().report_so_far();
 }
 
 void resume_window() {

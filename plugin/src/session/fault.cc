@@ -5,14 +5,17 @@
 
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 
 #include "os/kept_errno.h"
+#include "os/loaded_function.h"
 #include "session/doctor/backends.h"
 #include "session/faults/faults.h"
 #include "session/process_session.h"
 #include "syscost/adapter.h"
+#include "syscost/failures.h"
 
 namespace syscost {
 namespace {
@@ -43,6 +46,7 @@ FaultRule rule_of(const When& when, Reach reach) {
   rule.first = when.first;
   rule.last = when.last;
   rule.step = when.step;
+  rule.is_per_thread = when.is_per_thread && reach == Reach::process;
   rule.probability = when.probability;
   rule.seed = when.seed;
   rule.after_bytes = when.after_bytes;
@@ -106,6 +110,28 @@ std::uint64_t Fault::hits() const {
 
 std::uint64_t Fault::matches() const {
   return open_ != nullptr ? faults().counts(*open_).matches : 0;
+}
+
+failure_detail::ChildRun failure_detail::run_in_child(const std::function<std::string()>& body,
+                                                      std::chrono::nanoseconds limit) {
+  const KeptErrno kept;
+  session::expect_faults();
+  ChildRun run = session::started_session().faults().run_in_child(body, limit);
+  if (run.has_failed_test) {
+    adapter::fail_test("an assertion failed in a sweep's body, in a child process, which printed it above");
+  }
+  return run;
+}
+
+std::uint64_t failure_detail::heap_bytes() {
+  // As <malloc.h> has it from glibc 2.33 on.
+  struct HeapInfo {
+    std::size_t arena, free_chunks, small_chunks, mappings, mapped, unused, small_free, in_use, free, top;
+  };
+  static auto* const ask = reinterpret_cast<HeapInfo (*)()>(loaded_function("mallinfo2"));
+  if (ask == nullptr) return 0;
+  const HeapInfo now = ask();
+  return now.in_use + now.mapped;
 }
 
 Forbid::Forbid(std::string_view selector, Reach reach) {

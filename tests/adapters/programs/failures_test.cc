@@ -4,12 +4,20 @@
 #include "syscost/failures.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "syscost/gtest.h"
 
@@ -67,6 +75,7 @@ TEST_F(Failures, EveryCallFailsInItsTurn) {
   int calls = 0;
   syscost::SweepOptions options;
   options.errors = {EINTR};
+  options.isolates = false;  // `calls` is read here
   options.prepare = [&] { calls = 0; };
   const Sweep sweep = for_each_failure(
       "lseek",
@@ -122,9 +131,136 @@ TEST_F(Failures, ACallThatDoesNotComeIsNoSuccess) {
   EXPECT_FALSE(sweep.is_clean());
 }
 
+bool write_fails() {
+  return write(STDERR_FILENO, "", 0) != 0;
+}
+
+syscost::SweepOptions one_error() {
+  syscost::SweepOptions options;
+  options.errors = {EIO};
+  return options;
+}
+
+TEST_F(Failures, ACrashAHangAndAnEndAreOutcomes) {
+  const auto outcome = [](const auto& what_happens, syscost::SweepOptions options) {
+    const Sweep sweep = for_each_failure(
+        "write",
+        [&] {
+          if (write_fails()) what_happens();
+        },
+        options);
+    EXPECT_EQ(sweep.why_not_isolated, "");
+    EXPECT_EQ(sweep.failures.size(), 1U) << sweep;
+    return sweep.failures.empty() ? syscost::SweptFailure() : sweep.failures[0];
+  };
+  // A sanitizer takes SIGSEGV for itself, and ends the process with an exit code.
+  const syscost::SweptFailure crash = outcome([] { std::abort(); }, one_error());
+  EXPECT_EQ(crash.outcome, AfterFailure::crashed);
+  EXPECT_NE(crash.detail.find("signal 6"), std::string::npos) << crash.detail;
+  const syscost::SweptFailure end = outcome([] { _exit(3); }, one_error());
+  EXPECT_EQ(end.outcome, AfterFailure::exited);
+  EXPECT_EQ(end.detail, "exit code 3");
+  syscost::SweepOptions short_limit = one_error();
+  short_limit.limit = std::chrono::milliseconds(50);
+  const auto wait = [] {
+    for (;;) pause();
+  };
+  EXPECT_EQ(outcome(wait, short_limit).outcome, AfterFailure::hung);
+  EXPECT_EQ(outcome([] { throw std::runtime_error("no"); }, one_error()).outcome, AfterFailure::reported);
+}
+
+TEST_F(Failures, NothingOfARunStaysInThisProcess) {
+  int runs = 0;
+  const auto body = [&] {
+    ++runs;
+    write_fails();
+  };
+  EXPECT_TRUE(for_each_failure("write", body, one_error()).is_clean());
+  EXPECT_EQ(runs, 1);  // the one that learns
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  EXPECT_TRUE(for_each_failure("write", body, one_error()).is_clean());
+  signal(SIGCHLD, before);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST_F(Failures, MayStartThreads) {
+  const Sweep sweep = for_each_failure(
+      "write",
+      [] {
+        std::thread([] { getppid(); }).join();
+        return !write_fails();
+      },
+      one_error());
+  EXPECT_EQ(sweep.why_not_isolated, "");
+  EXPECT_GT(sweep.count(AfterFailure::reported), 0U) << sweep;
+  EXPECT_EQ(sweep.count(AfterFailure::not_reached), 0U) << sweep;
+}
+
+TEST_F(Failures, BesideOtherThreadsTheyAreInThisProcess) {
+  std::atomic<bool> ends{false};
+  std::thread other([&] {
+    while (!ends) usleep(1000);
+  });
+  int runs = 0;
+  const Sweep sweep = for_each_failure(
+      "write",
+      [&] {
+        ++runs;
+        write_fails();
+      },
+      one_error());
+  ends = true;
+  other.join();
+  EXPECT_TRUE(sweep.is_clean()) << sweep;
+  EXPECT_EQ(runs, 2);
+  EXPECT_NE(sweep.why_not_isolated.find("other threads"), std::string::npos);
+}
+
+TEST_F(Failures, MemoryThatStaysIsALeak) {
+  const std::uint64_t before = syscost::failure_detail::heap_bytes();
+  const std::vector<char> large(100'000);
+  if (syscost::failure_detail::heap_bytes() == before) GTEST_SKIP() << "the allocator does not say how much is in use";
+  const auto leaks = [] {
+    auto* const memory = static_cast<char*>(std::malloc(1000));
+    memory[0] = 'x';
+    if (write(STDERR_FILENO, memory, 0) != 0) return false;
+    std::free(memory);
+    return true;
+  };
+  const Sweep sweep = for_each_failure("write", leaks, one_error());
+  ASSERT_EQ(sweep.count(AfterFailure::leaked), 1U) << sweep;
+  EXPECT_NE(sweep.failures[0].detail.find(" bytes of the heap"), std::string::npos);
+  EXPECT_GE(std::stoi(sweep.failures[0].detail), 1000);
+  // A buffer that is made once and kept, and memory that is freed, are none.
+  const auto keeps = [] {
+    static std::string kept;
+    std::string freed(5000, 'x');
+    if (!write_fails()) return true;
+    if (kept.empty()) kept.assign(2000, 'x');
+    freed.append(5000, 'y');
+    return false;
+  };
+  EXPECT_TRUE(for_each_failure("write", keeps, one_error()).is_clean())
+      << for_each_failure("write", keeps, one_error());
+  // Nor is what grows without a failure, too.
+  const auto grows = [] {
+    static std::vector<std::unique_ptr<char[]>> all;
+    all.push_back(std::make_unique<char[]>(3000));
+    return !write_fails();
+  };
+  EXPECT_TRUE(for_each_failure("write", grows, one_error()).is_clean())
+      << for_each_failure("write", grows, one_error());
+}
+
 TEST_F(Failures, NothingTriedIsNoSuccess) {
   EXPECT_FALSE(for_each_failure("fsync", [] { return true; }).is_clean());
   EXPECT_NE(for_each_failure("fsync", [] { return false; }).why_none.find("fails by itself"), std::string::npos);
+}
+
+TEST(Unhandled, AssertionInTheBody) {
+  for_each_failure(
+      "write", [] { EXPECT_FALSE(write_fails()); }, one_error());
 }
 
 TEST(Unhandled, Leak) {

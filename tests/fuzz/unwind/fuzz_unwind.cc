@@ -79,7 +79,7 @@ int compare(const void* a, const void* b) {
 Subjects* made_subjects() {
   auto* made = new Subjects;
   // Makes the memory of stacks, which stays. No call gets a stack: nothing counts here.
-  made->can_unwind = CallStacks::start(made->thread).ok();
+  made->can_unwind = CallStacks::start(made->thread, StacksOf::each_call).ok();
   if (!made->can_unwind) return made;
   g_subjects = made;
   record();

@@ -57,9 +57,9 @@ std::vector<std::string> rules(const Plan& plan) {
 
 TEST(FaultPlan, FailsTheFirstCallOfEachSiteWithEachErrorOfTheTable) {
   const Plan plan = make_plan({saving()}, {});
-  EXPECT_EQ(rules(plan), (std::vector<std::string>{"write:error=ENOSPC:when=1", "write:error=EIO:when=1",
-                                                   "write:error=ENOSPC:when=3", "write:error=EIO:when=3",
-                                                   "fsync:error=EIO:when=1"}));
+  EXPECT_EQ(rules(plan),
+            (std::vector<std::string>{"write:error=ENOSPC:nth=1", "write:error=EIO:nth=1", "write:error=ENOSPC:nth=3",
+                                      "write:error=EIO:nth=3", "fsync:error=EIO:nth=1"}));
   EXPECT_EQ(plan.size.other_calls, 4U);  // calls 2 and 4 from line 7, with two errors each
   EXPECT_EQ(plan.size.left_out, 0U);
 }
@@ -70,7 +70,7 @@ TEST(FaultPlan, FailsEveryCallIfAsked) {
   const Plan plan = make_plan({saving()}, options);
   EXPECT_EQ(plan.failures.size(), 9U);
   EXPECT_EQ(plan.size.other_calls, 0U);
-  EXPECT_EQ(plan.failures.front().rule(), "write:error=ENOSPC:when=1");  // the first of each site comes first
+  EXPECT_EQ(plan.failures.front().rule(), "write:error=ENOSPC:nth=1");  // the first of each site comes first
 }
 
 TEST(FaultPlan, TakesOtherErrorsIfNamed) {
@@ -78,14 +78,14 @@ TEST(FaultPlan, TakesOtherErrorsIfNamed) {
   options.calls = "write";
   options.errors = {"EINTR"};
   EXPECT_EQ(rules(make_plan({saving()}, options)),
-            (std::vector<std::string>{"write:error=EINTR:when=1", "write:error=EINTR:when=3"}));
+            (std::vector<std::string>{"write:error=EINTR:nth=1", "write:error=EINTR:nth=3"}));
 }
 
 TEST(FaultPlan, ShortensReadsAndWritesOnly) {
   PlanOptions options;
   options.errors = {"SHORT"};
   EXPECT_EQ(rules(make_plan({saving()}, options)),
-            (std::vector<std::string>{"write:shorten=1:when=1", "write:shorten=1:when=3"}));
+            (std::vector<std::string>{"write:shorten=1:nth=1", "write:shorten=1:nth=3"}));
   EXPECT_EQ(failure_text("write", "SHORT"), "write moves one byte");
   EXPECT_EQ(error_fault("SHORT"), "");
 }
@@ -95,7 +95,7 @@ TEST(FaultPlan, FailsEachLaterCallIfAsked) {
   options.calls = "fsync";
   options.is_lasting = true;
   const Plan plan = make_plan({saving()}, options);
-  EXPECT_EQ(rules(plan), std::vector<std::string>{"fsync:error=EIO:when=1+"});
+  EXPECT_EQ(rules(plan), std::vector<std::string>{"fsync:error=EIO:nth=1+"});
   EXPECT_EQ(failure_text("fsync", plan.failures[0].error), "fsync and all later ones fail with EIO");
 }
 

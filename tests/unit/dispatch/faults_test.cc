@@ -133,6 +133,34 @@ TEST_P(DispatchFaults, OfTheProcessHitEveryThread) {
   EXPECT_EQ(injector_->counts(id).matches, 2000U);
 }
 
+TEST_P(DispatchFaults, MayNumberTheCallsOfEachThread) {
+  FaultRule rule = rule_for({SYS_getppid}, EIO);
+  rule.is_process_wide = rule.is_per_thread = true;
+  rule.first = rule.last = 3;
+  const FaultId id = open(rule);
+  const auto body = [](std::string& seen) {
+    for (int i = 0; i < 5; ++i) seen += error_of_getppid() == EIO ? 'x' : '.';
+  };
+  std::array<std::string, 4> seen;
+  // One after the other: each takes the record of the one before. Then two at a time.
+  std::thread(body, std::ref(seen[0])).join();
+  std::thread(body, std::ref(seen[1])).join();
+  std::thread other(body, std::ref(seen[2]));
+  body(seen[3]);
+  other.join();
+  EXPECT_EQ(seen, (std::array<std::string, 4>{"..x..", "..x..", "..x..", "..x.."}));
+  EXPECT_EQ(injector_->counts(id).matches, 20U);
+  EXPECT_EQ(injector_->counts(id).hits, 4U);
+  EXPECT_EQ(injector_->counts(id).unnumbered, 0U);
+  injector_->close(id);
+  // The place has another rule: it begins to count.
+  const FaultId next = open(rule);
+  std::string again;
+  body(again);
+  EXPECT_EQ(again, "..x..");
+  injector_->close(next);
+}
+
 TEST_P(DispatchFaults, TheInnermostAnswersAndTheOthersDoNotSeeTheCall) {
   FaultRule outer = rule_for({SYS_getppid}, EIO);
   outer.first = outer.last = 2;

@@ -10,7 +10,8 @@
 
 namespace syscost::bodies_adapter {
 
-/// Calls `hook` before main(), if something is asked. If it finds nothing, ends the program with 2 and `why_not`.
+/// Calls `hook` before main(), if something is asked or the program uses faults. If something is asked and nothing is
+/// found, ends the program with 2 and `why_not`.
 void hook_if_asked(bool (*hook)(const agent::Modules& modules), const Unavailable& why_not);
 
 }  // namespace syscost::bodies_adapter

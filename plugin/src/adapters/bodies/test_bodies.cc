@@ -2,6 +2,9 @@
 #include "adapters/bodies/test_bodies.h"
 
 #include <cstdio>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -70,9 +73,11 @@ const char* selection() {
 void TestBodies::prepare(std::string build_type, void (*before_run)()) {
   build_type_ = std::move(build_type);
   before_run_ = before_run;
+  is_asked_ = true;
 }
 
 void TestBodies::run_start(const char* framework) {
+  if (!is_asked_) return;
   if (before_run_ != nullptr) before_run_();
   adapter::Framework its;
   its.name = framework;
@@ -90,7 +95,11 @@ void TestBodies::test_start(const std::string& name) {
   test_ = name;
 }
 
-void TestBodies::body_start() {
+void TestBodies::body_start(bool can_fail) {
+  {
+    const std::lock_guard guard(failure_lock_);
+    can_fail_ = can_fail;
+  }
   if (!is_started_ || adapter::is_fork_child()) return;
   if (is_window_open_) return resume();
   adapter::WindowName name;
@@ -101,9 +110,12 @@ void TestBodies::body_start() {
 }
 
 void TestBodies::body_end() {
-  if (!is_window_open_ || adapter::is_fork_child()) return;
-  is_paused_ = true;
-  adapter::pause_window();
+  if (is_window_open_ && !adapter::is_fork_child()) {
+    is_paused_ = true;
+    adapter::pause_window();  // it may call fail()
+  }
+  const std::lock_guard guard(failure_lock_);
+  can_fail_ = false;
 }
 
 void TestBodies::resume() {
@@ -113,6 +125,13 @@ void TestBodies::resume() {
 }
 
 void TestBodies::test_end(const char* outcome) {
+  // The body ended by an exception of its own after fail(), or a signal ended it: the test has failed anyway.
+  std::string failure;
+  {
+    const std::lock_guard guard(failure_lock_);
+    failure.swap(failure_);
+  }
+  if (!failure.empty()) std::fprintf(stderr, "syscost: test %s: %s\n", test_.c_str(), failure.c_str());
   if (!is_window_open_) return;
   is_window_open_ = false;
   resume();
@@ -122,6 +141,34 @@ void TestBodies::test_end(const char* outcome) {
   std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), report.line.c_str());
   for (const std::string& line : report.tools) std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), line.c_str());
   std::fflush(stdout);
+}
+
+bool TestBodies::fail(std::string_view message) {
+  const std::lock_guard guard(failure_lock_);
+  if (!can_fail_ || std::uncaught_exceptions() > 0) return false;
+  failure_.append(failure_.empty() ? "" : "\n").append(message);
+  return true;
+}
+
+void TestBodies::throw_failure() {
+  std::string failure;
+  {
+    const std::lock_guard guard(failure_lock_);
+    failure.swap(failure_);
+  }
+  if (!failure.empty()) throw std::runtime_error(failure);
+}
+
+void TestBodies::fail_by_exceptions() {
+  static constexpr adapter::TestReporter kReporter = {
+      [](std::string_view message) { return test_bodies().fail(message); },
+      [](const Unavailable& why) {
+        const std::string text = "syscost: " + why.reason + ' ' + why.how_to_fix;
+        // It goes on: no version of the frameworks can be told to skip from here.
+        if (adapter::skips_unavailable(why) || !test_bodies().fail(text)) std::fprintf(stderr, "%s\n", text.c_str());
+      },
+      nullptr};
+  adapter::set_test_reporter(&kReporter);
 }
 
 TestBodies& test_bodies() {

@@ -9,15 +9,17 @@
 #pragma once
 
 #include <map>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 namespace syscost::bodies_adapter {
 
-/// One thread. In a fork child every call is inert.
+/// One thread, but for fail(). In a fork child every call is inert, but for those about failures.
 class TestBodies {
  public:
-  /// Before main(). `build_type`: of adapter::build_type(), empty where it is not known. `before_run` is called before
-  /// the session starts; null = nothing is.
+  /// Before main(), where the session shall measure. `build_type`: of adapter::build_type(), empty where it is not
+  /// known. `before_run` is called before the session starts; null = nothing is.
   void prepare(std::string build_type, void (*before_run)());
 
   /// Starts the session. `framework`: its name, for messages.
@@ -25,11 +27,20 @@ class TestBodies {
   void run_end() const;
 
   void test_start(const std::string& name);
-  void body_start();
+  /// `can_fail`: what it throws fails the test.
+  void body_start(bool can_fail);
   void body_end();
   /// `outcome`: "passed", "failed", "skipped", or empty where it is not known. If a body crashes, the framework ends
   /// the test from its handler of the signal, inside the body.
   void test_end(const char* outcome);
+
+  /// Before main(), where the framework takes an exception of the body for a failure: forbidden calls become one.
+  void fail_by_exceptions();
+  /// The running test fails with this message when its body ends. False if no body runs, or if it ends by an exception
+  /// of its own. Any thread.
+  bool fail(std::string_view message);
+  /// Throws what fail() was told.
+  void throw_failure();
 
  private:
   void resume();
@@ -38,23 +49,30 @@ class TestBodies {
   void (*before_run_)() = nullptr;
   std::string test_;
   std::map<std::string, int> repetitions_;  ///< How often tests of each name ran: a name may have several tests.
+  bool is_asked_ = false;
   bool is_started_ = false;
   bool is_window_open_ = false;
   bool is_paused_ = false;  ///< The window is open, and no body runs.
+  std::mutex failure_lock_;
+  bool can_fail_ = false;  ///< A body runs that can.
+  std::string failure_;    ///< Thrown when the body ends.
 };
 
 /// This process's object. It is never destroyed.
 TestBodies& test_bodies();
 
-/// Calls `body` as the body of the running test, also where it throws.
+/// Calls `body` as the body of the running test, also where it throws. `can_fail`: as of body_start().
 template <class Body>
-void run_body(Body body) {
+void run_body(Body body, bool can_fail = true) {
   struct Ending {
     ~Ending() { test_bodies().body_end(); }
   };
-  test_bodies().body_start();
-  const Ending ending;
-  body();  // NOLINT(clang-analyzer-core.CallAndMessage): it was found before main()
+  test_bodies().body_start(can_fail);
+  {
+    const Ending ending;
+    body();  // NOLINT(clang-analyzer-core.CallAndMessage): it was found before main()
+  }
+  test_bodies().throw_failure();
 }
 
 }  // namespace syscost::bodies_adapter

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/bodies/test_bodies.h"
@@ -122,7 +123,8 @@ void on_test_end(const void* reporter, const void* stats) {
 
 template <int Slot>
 void on_body(const void* invoker) {
-  run_body([invoker] { catch2().invokers.call(invoker, Slot); });
+  // What prepares and ends a fixture that stays runs where an exception would end the program.
+  run_body([invoker] { catch2().invokers.call(invoker, Slot); }, Slot == 0);
 }
 
 template <class Function>
@@ -171,6 +173,12 @@ bool hook(const Modules& modules) {
     put_in(its.invokers, modules, invokers, 1, on_body<1>);
     put_in(its.invokers, modules, invokers, 2, on_body<2>);
   }
+  // Catch2 compiled without exceptions throws none of its own either. A program of libc++ does not know ours.
+  const bool has_exceptions = std::any_of(modules.begin(), modules.end(), [](const Module& module) {
+    constexpr std::string_view kItsException = "N5Catch20TestFailureExceptionE";
+    return find_bytes(module, kItsException.data(), kItsException.size()) != nullptr;
+  });
+  if (has_exceptions && !its.may_be_libcxx) test_bodies().fail_by_exceptions();
   return true;
 }
 

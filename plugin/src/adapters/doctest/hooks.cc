@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "adapters/bodies/test_bodies.h"
@@ -150,6 +151,14 @@ bool hook(const Modules& modules) {
   put_in(kRunEnd, on_run_end);
   put_in(kTestStart, on_test_start);
   put_in(kTestEnd, on_test_end);
+  // doctest compiled without exceptions throws none of its own either. A program of libc++ does not know ours.
+  const bool has_exceptions = std::any_of(modules.begin(), modules.end(), [](const Module& module) {
+    constexpr std::string_view kItsException = "N7doctest6detail20TestFailureExceptionE";
+    return find_bytes(module, kItsException.data(), kItsException.size()) != nullptr;
+  });
+  if (has_exceptions && std::none_of(modules.begin(), modules.end(), mentions_libcxx)) {
+    test_bodies().fail_by_exceptions();
+  }
   return true;
 }
 

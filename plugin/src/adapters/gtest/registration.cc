@@ -53,7 +53,10 @@ void leave_test([[maybe_unused]] testing::TestPartResult::Type type) {
 #endif
 }
 
-constexpr adapter::TestReporter kReporter = {[](std::string_view message) { ADD_FAILURE_AT(nullptr, -1) << message; },
+constexpr adapter::TestReporter kReporter = {[](std::string_view message) {
+                                               ADD_FAILURE_AT(nullptr, -1) << message;
+                                               return true;
+                                             },
                                              [](const Unavailable& why) {
                                                if (skip_or_fail(why)) {
 #ifdef GTEST_SKIP
@@ -64,7 +67,8 @@ constexpr adapter::TestReporter kReporter = {[](std::string_view message) { ADD_
                                                ADD_FAILURE_AT(nullptr, -1)
                                                    << "syscost: " << why.reason << ' ' << why.how_to_fix;
                                                leave_test(testing::TestPartResult::kNonFatalFailure);
-                                             }};
+                                             },
+                                             [] { return testing::Test::HasFailure(); }};
 
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
 class OuterListener : public testing::EmptyTestEventListener {

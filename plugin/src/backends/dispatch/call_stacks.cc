@@ -152,7 +152,7 @@ void set_hexadecimal(std::pmr::string& text, const unsigned char* bytes, std::si
 
 }  // namespace
 
-Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener) {
+Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opener, StacksOf which) {
   WhereState& where = syscost_where_state;
   where.find_object = reinterpret_cast<signal_safe::FindObject>(loaded_function("_dl_find_object"));
   if (where.find_object == nullptr) {
@@ -165,13 +165,14 @@ Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opene
   opener.stack_top = own_stack_top();
   check_modules();
   const std::pmr::polymorphic_allocator<> allocator(&mapped_memory());
-  std::shared_ptr<CallStacks> stacks = std::allocate_shared<CallStacks>(allocator, Key());
-  std::atomic_ref(syscost_where).store(1);
+  std::shared_ptr<CallStacks> stacks = std::allocate_shared<CallStacks>(allocator, Key(), which);
+  std::atomic_ref(where.is_ready).store(1, std::memory_order_release);
+  if (which == StacksOf::each_call) std::atomic_ref(syscost_where).store(1);
   return stacks;
 }
 
 CallStacks::~CallStacks() {
-  std::atomic_ref(syscost_where).store(0);
+  if (which_ == StacksOf::each_call) std::atomic_ref(syscost_where).store(0);
 }
 
 std::span<const StackFrame> CallStacks::frames(std::uint32_t stack) const {

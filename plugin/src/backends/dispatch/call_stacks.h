@@ -17,6 +17,11 @@
 
 namespace syscost::dispatch {
 
+enum class StacksOf {
+  each_call,   ///< That is counted (--syscost_where).
+  rare_calls,  ///< Only those of which the stub asks for one: forbidden calls.
+};
+
 /// Reads what the stub has noted. Thread-safe.
 class CallStacks final : public StackSource {
   class Key {
@@ -25,10 +30,11 @@ class CallStacks final : public StackSource {
   };
 
  public:
-  explicit CallStacks(Key /*only start() has one*/) {}
-  /// From now on each counted call gets its stack. `opener` is the calling thread. Fails where the C library does not
-  /// say where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows.
-  static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener);
+  CallStacks(Key /*only start() has one*/, StacksOf which) : which_(which) {}
+  /// From now on `which` calls get their stacks. `opener` is the calling thread. Fails where the C library does not say
+  /// where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows, or as
+  /// syscost's own work.
+  static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener, StacksOf which);
   /// Calls get no stack any more. What was seen stays, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;
@@ -46,6 +52,7 @@ class CallStacks final : public StackSource {
   static void check_modules();
 
  private:
+  const StacksOf which_;
   mutable std::mutex mutex_;
   // What a test finds in the heap must not depend on how many stacks were seen.
   mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&mapped_memory()};

@@ -156,9 +156,10 @@ Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, cons
   clock.settle();
   // After the proof, which adds up no stacks; before the calls that show what counting costs.
   if (with_stacks) {
-    Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(*opener_);
+    Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(*opener_, StacksOf::each_call);
     if (!stacks.ok()) return stacks.failure();
     stacks_ = std::move(stacks.value());
+    faults_.use(stacks_);
   }
   // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
   constexpr int kTrapped = 20;

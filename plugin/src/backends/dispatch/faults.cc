@@ -11,6 +11,9 @@
 #include "arguments/arguments.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/faults.h"
+#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/signals.h"
+#include "backends/dispatch/stub/sigsys.h"
 #include "os/spin_lock.h"
 
 namespace syscost::dispatch {
@@ -106,6 +109,14 @@ void close_place(Rule& rule) {
   mark_numbers();
 }
 
+void close_all() {
+  for (std::uint32_t i = syscost_faults.high; i-- > 0;) {
+    std::atomic_ref(syscost_faults.rule[i].generation).store(0);
+  }
+  std::atomic_ref(syscost_faults.high).store(0);
+  mark_numbers();
+}
+
 const Rule* rule_of(FaultId id) {
   if (id.generation == 0 || id.place >= kFaultRules) return nullptr;
   const Rule& rule = syscost_faults.rule[id.place];
@@ -116,11 +127,7 @@ const Rule* rule_of(FaultId id) {
 
 Faults::~Faults() {
   const std::lock_guard guard(g_lock);
-  for (std::uint32_t i = syscost_faults.high; i-- > 0;) {
-    std::atomic_ref(syscost_faults.rule[i].generation).store(0);
-  }
-  std::atomic_ref(syscost_faults.high).store(0);
-  mark_numbers();
+  close_all();
 }
 
 Result<FaultId> Faults::open(const FaultRule& wanted) {
@@ -139,9 +146,10 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   Rule& rule = syscost_faults.rule[place];
   const std::uint64_t generation = next_generation();
   // A thread that still looks at the place's last rule finds another generation in the counts, and counts nothing.
-  for (signal_safe::FaultCount* count : {&rule.matches, &rule.hits, &rule.moved}) {
+  for (signal_safe::FaultCount* count : {&rule.matches, &rule.hits, &rule.moved, &rule.unnumbered}) {
     std::atomic_ref(*count).store(generation << kGenerationAt);
   }
+  signal_safe::clear_fault_place(place, generation);
   rule.numbers = {};
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     if (wanted.numbers.test(number)) rule.numbers.add(number);
@@ -150,6 +158,7 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   rule.thread_id = now(thread->id);
   rule.is_watch = wanted.is_watch ? 1 : 0;
   rule.keeps_hits = wanted.keeps_hits ? 1 : 0;
+  rule.is_per_thread = wanted.is_per_thread ? 1 : 0;
   rule.answers = wanted.result.has_value() ? 1 : 0;
   rule.result = wanted.result.value_or(0);
   rule.first = wanted.first;
@@ -179,7 +188,22 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
 
 FaultCounts Faults::counts(FaultId id) const {
   const Rule* const rule = rule_of(id);
-  return rule != nullptr ? FaultCounts{count_in(now(rule->matches)), count_in(now(rule->hits))} : FaultCounts{};
+  if (rule == nullptr) return {};
+  return {count_in(now(rule->matches)), count_in(now(rule->hits)), count_in(now(rule->unnumbered))};
+}
+
+Result<void> Faults::begin_stacks() {
+  Thread* const thread = signal_safe::calling_thread(enter());
+  const std::lock_guard guard(g_lock);
+  if (stacks_ != nullptr) {
+    CallStacks::check_modules();
+    return {};
+  }
+  if (thread == nullptr) return Failure{"backend dispatch does not see this thread's calls", "forbid them elsewhere"};
+  Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(*thread, StacksOf::rare_calls);
+  if (!stacks.ok()) return stacks.failure();
+  stacks_ = std::move(stacks.value());
+  return {};
 }
 
 std::vector<FaultHit> Faults::hits(FaultId id) const {
@@ -203,6 +227,27 @@ void Faults::close(FaultId id) {
   if (id.place < kFaultRules && id.generation != 0 && now(syscost_faults.rule[id.place].generation) == id.generation) {
     close_place(syscost_faults.rule[id.place]);
   }
+}
+
+Result<void> Faults::begin_in_fork_child() {
+  const Guard guard = enter();
+  // Another thread of the parent may have held it.
+  g_lock.unlock();
+  close_all();
+  // Not that of the parent's thread, of which a call is under way.
+  Thread* const thread = signal_safe::take_thread(guard);
+  if (thread == nullptr) return Failure{"too many threads", "test the failures in a process with fewer"};
+  if (const long error = signal_safe::take_signals_over(guard, *thread); error < 0) {
+    return errno_failure("install", "a SIGSYS handler", static_cast<int>(-error));
+  }
+  if (const long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
+    return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
+  }
+  signal_safe::let_sigsys_through(*thread);
+  // The parent may be in a loop's timed pass.
+  std::atomic_ref(syscost_state.pauses).fetch_add(1);
+  std::atomic_ref(syscost_selector).store(1);
+  return {};
 }
 
 void* Faults::begin_own_work() {

@@ -3,8 +3,11 @@
 // The rules of stub/faults.h, from outside of the user's calls.
 #pragma once
 
+#include <memory>
+#include <utility>
 #include <vector>
 
+#include "backends/dispatch/call_stacks.h"
 #include "core/fault_rule.h"
 
 namespace syscost::dispatch {
@@ -19,10 +22,20 @@ class Faults final : public FaultInjector {
 
   Result<FaultId> open(const FaultRule& rule) override;
   FaultCounts counts(FaultId rule) const override;
+  Result<void> begin_stacks() override;
+  const StackSource* stacks() const override { return stacks_.get(); }
   std::vector<FaultHit> hits(FaultId rule) const override;
   void close(FaultId rule) override;
+  bool begins_in_fork_children() const override { return true; }
+  Result<void> begin_in_fork_child() override;
   void* begin_own_work() override;
   void end_own_work(void* thread) override;
+
+  /// The backend's own stacks.
+  void use(std::shared_ptr<CallStacks> stacks) { stacks_ = std::move(stacks); }
+
+ private:
+  std::shared_ptr<CallStacks> stacks_;
 };
 
 }  // namespace syscost::dispatch

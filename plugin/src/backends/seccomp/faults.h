@@ -27,7 +27,6 @@ class Faults final : public FaultInjector {
   FaultCounts counts(FaultId id) const override;
   std::vector<FaultHit> hits(FaultId id) const override;
   void close(FaultId id) override;
-  bool has_stacks() const override { return false; }
   void* begin_own_work() override;
   void end_own_work(void* thread) override;
 

@@ -113,7 +113,7 @@ Result<void> find_numbers(std::string_view selector, FaultRule& rule) {
 }  // namespace
 
 Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& wanted) {
-  if (shared_.is_fork_child()) return nullptr;
+  if (shared_.has_no_faults()) return nullptr;
   OpenBackend* const opened = shared_.backend.current();
   if (opened == nullptr) return *shared_.backend.why_not();
   FaultInjector* const injector = opened->backend->faults();
@@ -130,6 +130,11 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   if (!rule.path.empty()) {
     const OwnCalls own(opened);
     if (Result<void> path = find_path(rule); !path.ok()) return path.failure();
+  }
+  std::string why_no_lines;
+  if (rule.keeps_hits) {
+    const OwnCalls own(opened);
+    if (Result<void> stacks = injector->begin_stacks(); !stacks.ok()) why_no_lines = stacks.failure().reason;
   }
   ScopeRecord* const scope = shared_.scopes.begin({});
   const auto fail = [&](const Failure& failure) {
@@ -150,6 +155,7 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   fault.id = id.value();
   fault.scope = scope;
   fault.selector = selector;
+  fault.why_no_lines = std::move(why_no_lines);
   return &fault;
 }
 
@@ -171,8 +177,15 @@ FaultCounts Faults::counts(const OpenFault& fault) const {
 
 void Faults::close(OpenFault* fault) {
   // A fork child leaves its copy alone.
-  if (shared_.is_fork_child()) return;
+  if (shared_.has_no_faults()) return;
+  const std::uint64_t unnumbered = counts(*fault).unnumbered;
   fault->injector->close(fault->id);
+  if (unnumbered > 0) {
+    shared_.recorder.note_problem({"the fault of " + quoted_selector(fault->selector) + " let " +
+                                       std::to_string(unnumbered) +
+                                       " calls through: there was no memory to count those of their thread",
+                                   "run fewer threads, or use nth= in place of when= (docs/faults.md)"});
+  }
   shared_.scopes.end(fault->scope, false, nullptr, 0);
   const std::lock_guard guard(lock_);
   open_.remove_if([&](const OpenFault& one) { return &one == fault; });
@@ -184,7 +197,7 @@ void Faults::begin_test() {
   const auto add = [&](std::string_view selector, const FaultRule& rule, std::size_t request) {
     const Result<OpenFault*> opened = open(selector, rule);
     if (opened.ok()) {
-      of_test_.push_back({opened.value(), request});
+      of_test_.push_back({opened.value(), request, 0});
     } else {
       shared_.recorder.note_problem(opened.failure());
     }
@@ -205,6 +218,15 @@ void Faults::begin_test() {
   add(shared_.options.forbid, forbidden, wanted.size());
 }
 
+void Faults::report_so_far() {
+  if (of_test_.empty() || shared_.is_fork_child()) return;
+  const OwnCalls own(shared_.backend.current());
+  for (OfTest& one : of_test_) {
+    const std::uint64_t hits = one.request < of_tests_.size() ? 0 : counts(*one.fault).hits;
+    if (hits > one.reported_hits && adapter::fail_test_if_any(report(*one.fault))) one.reported_hits = hits;
+  }
+}
+
 void Faults::end_test() {
   if (of_test_.empty() || shared_.is_fork_child()) return;
   const OwnCalls own(shared_.backend.current());
@@ -214,7 +236,7 @@ void Faults::end_test() {
     if (one.request < of_tests_.size()) {
       of_tests_[one.request].matches += now.matches;
       of_tests_[one.request].hits += now.hits;
-    } else {
+    } else if (now.hits > one.reported_hits) {
       text = report(*one.fault);
     }
     close(one.fault);
@@ -245,7 +267,7 @@ std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
   if (shared_.is_fork_child()) return calls;
   const OwnCalls own(shared_.backend.current());
   const std::vector<FaultHit> hits = fault.injector->hits(fault.id);
-  const StackSource* const stacks = fault.opened->backend->stacks();
+  const StackSource* const stacks = fault.injector->stacks();
   std::pmr::set<std::uint32_t> wanted(&mapped_memory());
   for (const FaultHit& hit : hits) wanted.insert(hit.stack);
   wanted.erase(0);
@@ -291,10 +313,7 @@ std::string Faults::report(const OpenFault& fault) {
     if (!call.line.empty()) text.append(" ").append(call.line);
   }
   if (hits > known.size() && !known.empty()) text += "\n  and " + std::to_string(hits - known.size()) + " more";
-  if (fault.opened->backend->stacks() == nullptr) {
-    text += fault.injector->has_stacks() ? "\n  --syscost_where shows the line of each"
-                                         : "\n  --syscost_backend dispatch --syscost_where shows the line of each";
-  }
+  if (!fault.why_no_lines.empty()) text += "\n  without lines: " + fault.why_no_lines;
   return text;
 }
 

@@ -6,6 +6,7 @@
 // fails. What is reported is syscost's own work, which no window is charged for.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -19,6 +20,7 @@
 #include "os/result.h"
 #include "os/spin_lock.h"
 #include "session/windows/measurement.h"
+#include "syscost/failures.h"
 
 namespace syscost::session {
 
@@ -32,6 +34,7 @@ struct OpenFault {
   ScopeRecord* scope = nullptr;  ///< While it exists, loops keep the backend.
   std::pmr::string selector;
   bool is_reported = false;
+  std::string why_no_lines;
 };
 
 class Faults {
@@ -49,10 +52,17 @@ class Faults {
 
   /// Opens what --syscost_inject and --syscost_forbid ask for: the last thing before a test begins. Counts begin anew.
   void begin_test();
+  /// Where a test's body has ended, which may run again: forbidden calls are reported if the framework can still be
+  /// told.
+  void report_so_far();
   /// Closes them, and reports forbidden calls. The first thing when a test has ended; a second call does nothing.
   void end_test();
   /// Says of each --syscost_inject how many calls it hit in all tests.
   void say_what_was_hit();
+
+  /// Runs `body` in a fork child, where calls can fail and are not counted, and returns what it said. None of it is
+  /// charged to a window. Needs a process with one thread.
+  failure_detail::ChildRun run_in_child(const std::function<std::string()>& body, std::chrono::nanoseconds limit);
 
   /// A hit, for people.
   struct Call {
@@ -72,7 +82,8 @@ class Faults {
 
   struct OfTest {
     OpenFault* fault;
-    std::size_t request;  ///< Of --syscost_inject; beyond these = --syscost_forbid.
+    std::size_t request;              ///< Of --syscost_inject; beyond these = --syscost_forbid.
+    std::uint64_t reported_hits = 0;  ///< The framework has heard of these.
   };
   std::vector<OfTest> of_test_;
   std::vector<FaultCounts> of_tests_;  // of each --syscost_inject, in the tests that have ended

@@ -107,6 +107,7 @@ std::string read_word(std::string_view word, FaultRule& rule) {
       rule.result = -std::int64_t{*error};
       return {};
     }
+    rule.is_per_thread = true;
     return read_when(word, rule) ? "" : "is neither an errno, nor which calls fail: 3, 2+, 1..4";
   }
   const std::string_view name = word.substr(0, equals);
@@ -118,8 +119,9 @@ std::string read_word(std::string_view word, FaultRule& rule) {
   } else if (name == "retval") {
     rule.result = value_in(value);
     if (!rule.result.has_value()) return "is no whole number";
-  } else if (name == "when") {
+  } else if (name == "when" || name == "nth") {
     if (!read_when(value, rule)) return "is not FIRST, FIRST+, FIRST+STEP, FIRST..LAST or FIRST..LAST+STEP";
+    rule.is_per_thread = name == "when";
   } else if (name == "delay_enter" || name == "delay_exit") {
     const std::optional<std::uint64_t> ns = ns_in(value);
     if (!ns.has_value()) return "is no time up to an hour: 500 (microseconds), 5ms, 1s";

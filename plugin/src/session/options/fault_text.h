@@ -26,10 +26,10 @@ struct InjectRequest {
 ///     SELECTOR:WORD:WORD...
 ///
 /// A word is `error=ENOSPC` (or a number), `retval=7`, `when=FIRST[..LAST][+[STEP]]`, `delay_enter=TIME`,
-/// `delay_exit=TIME` (microseconds, or with a unit: `5ms`), all as in strace; `shorten=BYTES`, `after=BYTES`,
-/// `chance=P` (from 0 to 1) and `seed=N`; `fd=N`, `path=PATH`, `below=FOLDER` and `kind=file` (or folder, pipe, socket,
-/// char, block), which choose calls by their file. An errno and a `when` may stand without their name:
-/// `write:ENOSPC:3`.
+/// `delay_exit=TIME` (microseconds, or with a unit: `5ms`), all as in strace; `nth=` like `when=`, but of all threads
+/// together; `shorten=BYTES`, `after=BYTES`, `chance=P` (from 0 to 1) and `seed=N`; `fd=N`, `path=PATH`, `below=FOLDER`
+/// and `kind=file` (or folder, pipe, socket, char, block), which choose calls by their file. An errno and a `when` may
+/// stand without their name: `write:ENOSPC:3`.
 Result<std::vector<InjectRequest>> parse_inject(std::string_view text);
 
 /// Why the selector of --syscost_forbid cannot be used; empty if it can.

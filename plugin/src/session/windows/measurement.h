@@ -56,6 +56,8 @@ struct Measurement {
   bool has_framework = false;
 
   ForkDetector fork_detector;
+  /// Set in a fork child of for_each_failure(): its calls can fail, and nothing else is measured there.
+  std::optional<ForkDetector> child_with_faults;
   BackendHolder backend;
   ScopeRecords scopes;
   Slices slices;  ///< With a trace only.
@@ -76,6 +78,10 @@ struct Measurement {
   std::atomic<std::uint64_t> tools_epoch{0};
 
   bool is_fork_child() const { return fork_detector.is_fork_child(); }
+  /// True where faults are inert.
+  bool has_no_faults() const {
+    return is_fork_child() && (!child_with_faults.has_value() || child_with_faults->is_fork_child());
+  }
   /// True if no window, loop or scope is open on any thread.
   bool is_idle() const {
     return !has_window.load(std::memory_order_acquire) && !in_loop.load() && scopes.open_count() == 0;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/fault_room.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/user_memory.h"
@@ -27,7 +28,9 @@ struct PathRoom {
 class OwnRoom {
  public:
   OwnRoom(const Guard& guard, Thread& thread) {
-    std::atomic_ref place(thread.path_room);
+    FaultRoom* const own = fault_room_of(guard, thread);
+    if (own == nullptr) return;
+    std::atomic_ref place(own->path);
     auto* room = static_cast<PathRoom*>(place.load(std::memory_order_relaxed));
     if (room == nullptr) {
       room = static_cast<PathRoom*>(take_memory(guard, sizeof(PathRoom)));

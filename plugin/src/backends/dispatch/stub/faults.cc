@@ -34,6 +34,26 @@ std::uint64_t add_to(FaultCount& word, std::uint64_t generation, std::uint64_t c
   return count_in(before) + count;
 }
 
+/// The number of the match among the calling thread's own; 0 if the place has another rule by now.
+__attribute__((noinline)) std::uint64_t number_of_thread(const Guard& guard, const Call& call, FaultRule& rule,
+                                                         std::uint32_t place, std::uint64_t generation) {
+  FaultRoom* const room = fault_room_of(guard, *call.thread);
+  if (room == nullptr) {
+    add_to(rule.unnumbered, generation, 1, true);
+    return 0;
+  }
+  std::atomic_ref counter(room->matches[place]);
+  FaultCount before = counter.load(std::memory_order_relaxed);
+  FaultCount after = 0;
+  do {
+    // The thread or its room may be younger than the rule.
+    const bool is_first = before >> kGenerationAt != generation;
+    if (is_first && load(rule.generation) != generation) return 0;
+    after = is_first ? (generation << kGenerationAt) + 1 : before + 1;
+  } while (!counter.compare_exchange_weak(before, after));
+  return count_in(after);
+}
+
 /// A thread whose calls are the program's, and are made in this process.
 bool is_of_program(const Thread& thread) {
   const bool is_record = &thread >= syscost_threads && &thread < syscost_threads + kThreads;
@@ -63,7 +83,10 @@ inline ChosenRule choose_below(const Guard& guard, const Call& call, std::uint32
     FaultRule& rule = syscost_faults.rule[i];
     const std::uint64_t generation = load(rule.generation);
     if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(guard, rule, call)) continue;
-    const std::uint64_t n = add_to(rule.matches, generation, 1, rule.thread == nullptr);
+    std::uint64_t n = add_to(rule.matches, generation, 1, rule.thread == nullptr);
+    if (rule.is_per_thread != 0 && n != 0) [[unlikely]] {
+      n = number_of_thread(guard, call, rule, i, generation);
+    }
     if (n != 0 && is_chosen(rule, n)) return {&rule, generation};
   }
   return {};

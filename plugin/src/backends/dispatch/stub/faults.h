@@ -14,19 +14,12 @@
 
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/fault_files.h"
+#include "backends/dispatch/stub/fault_room.h"
 #include "backends/dispatch/stub/marks.h"
 
 namespace syscost::signal_safe {
 
-inline constexpr std::uint32_t kFaultRules = 128;
 inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
-
-/// generation << 48 | count
-using FaultCount = std::uint64_t;
-inline constexpr unsigned kGenerationAt = 48;
-constexpr std::uint64_t count_in(FaultCount word) {
-  return word & ((std::uint64_t{1} << kGenerationAt) - 1);
-}
 
 /// A call that met a rule.
 struct FaultHit {
@@ -47,7 +40,8 @@ struct FaultRule {
   std::uint32_t thread_id;
   std::uint32_t is_watch;  ///< Sees calls that an inner rule has answered.
   std::uint32_t keeps_hits;
-  std::uint32_t answers;  ///< With `result`, and no call is made.
+  std::uint32_t is_per_thread;  ///< Each thread numbers its own matches.
+  std::uint32_t answers;        ///< With `result`, and no call is made.
   std::int64_t result;
   // Which of the calls that match are hit, by their number from 1 on.
   std::uint64_t first;
@@ -66,6 +60,7 @@ struct FaultRule {
   FaultCount matches;
   FaultCount hits;
   FaultCount moved;
+  FaultCount unnumbered;  ///< Matches that were let through: there was no memory to number those of the thread.
   FaultHit hit[kKeptHits];
 };
 

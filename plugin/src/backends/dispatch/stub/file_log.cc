@@ -11,6 +11,7 @@
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/trace_strings.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "backends/dispatch/stub/where.h"
 
 // In newer headers only.
 #ifndef RWF_APPEND
@@ -494,7 +495,7 @@ void ask_files(const Guard& guard, Call& call) {
   FileRecord* const record = ask(call, way_of(call.number));
   if (record == nullptr) return;
   record->arguments = call.used;
-  record->stack = stack_before_call(guard, call);
+  record->stack = syscost_where != 0 ? stack_before_call(guard, call) : 0;
   record->begun = tick();
   constexpr unsigned kPlaceBits = 48;
   call.note = generation << kPlaceBits | place_in_log(record);

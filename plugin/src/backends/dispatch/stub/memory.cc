@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/fault_room.h"
 #include "backends/dispatch/stub/stacks.h"
 #include "backends/dispatch/stub/trap_stacks.h"
 
@@ -62,8 +63,7 @@ Thread* take_thread(const Guard& /*guard*/) {
     thread.lane = &syscost_state.lanes[0];
     thread.saved_depth = 0;
     thread.own_work = 0;
-    // In use, it begins with where.
-    if (thread.path_room != nullptr) *static_cast<std::uint64_t*>(thread.path_room) = 0;
+    clear_fault_room(thread);
     thread.blocks_sigsys = 0;
     thread.own_stack = kNoStack;
     thread.hides_stack = 0;

@@ -337,7 +337,12 @@ std::uint32_t stack_before_call(const Guard& guard, const Call& call) {
   std::atomic_ref open(thread.open);
   const std::uint64_t outer = open.load(std::memory_order_relaxed);
   // The walker may be in use.
-  if (syscost_where == 0 || outer != 0) return 0;
+  if (std::atomic_ref(syscost_where_state.is_ready).load(std::memory_order_acquire) == 0 || outer != 0) return 0;
+  if (syscost_where == 0) {
+    // Nothing notes that code or memory goes (note_unmapping), so what was kept may not hold.
+    std::atomic_ref(syscost_where_state.code_epoch).fetch_add(1);
+    std::atomic_ref(syscost_where_state.memory_epoch).fetch_add(1);
+  }
   open.store(announcement_of(call, place_of(call)), std::memory_order_relaxed);
   show_announcement();
   const KeptUnwinding* kept = stack_of(guard, call, slot_of(syscost_state.directory, call));

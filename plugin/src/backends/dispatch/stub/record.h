@@ -28,8 +28,8 @@ void record(const Guard& guard, const Call& call, std::uint64_t now);
 /// The same of a call of which the kinds of files are known (file_kinds.h).
 void record_with_kinds(const Guard& guard, const Call& call, std::uint64_t now, FileKinds kinds);
 
-/// The number of the stack of a call that has not been made; 0 if stacks are not kept, or where a recording of the same
-/// thread was interrupted.
+/// The number of the stack of a call that has not been made; 0 if stacks cannot be found (WhereState::is_ready), or
+/// where a recording of the same thread was interrupted. Without --syscost_where it is slow: nothing is kept.
 std::uint32_t stack_before_call(const Guard& guard, const Call& call);
 
 /// The same of an rt_sigreturn, which never comes back: a call without error and latency. It was made at

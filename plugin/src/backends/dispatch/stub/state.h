@@ -127,7 +127,7 @@ struct alignas(64) Thread {
   std::uint32_t own_work = {};   // the thread works for syscost: no fault of the program's is for its calls (faults.h)
   Walker* walker = {};           // where.h; null until the first call of which the stack is found
   std::uint64_t stack_top = {};  // where the thread's stack begins; 0 = unknown
-  void* path_room = {};          // fault_files.cc; null until a rule needs it
+  void* fault_room = {};         // fault_room.h; null until a rule needs it
   Stack own_stack = {};          // the signal stack that the program believes it has
   Stack signal_stack = {};  // ours, which the kernel knows; kept for the next thread. 0 bytes = there was no memory
   std::uint32_t hides_stack = {};     // has had a signal stack that the kernel forgets while a handler runs on it

@@ -176,6 +176,7 @@ using FindObject = int (*)(void* address, FoundObject* found);
 
 struct WhereState {
   FindObject find_object;  ///< _dl_find_object
+  std::uint32_t is_ready;  ///< All that unwinding needs is there. Set last.
   char* arena;
   std::uint64_t arena_bytes;
   std::uint64_t arena_used;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests of doctest that forbid calls and let them fail, in a program that is linked with syscost and asks for nothing.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <syscost/failures.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <thread>
+
+TEST_CASE("Makes no forbidden call") {
+  syscost::Forbid forbid("getppid");
+  CHECK(getpid() > 0);
+}
+TEST_CASE("Makes a forbidden call") {
+  syscost::Forbid forbid("getppid");
+  CHECK(getppid() > 0);
+}
+TEST_CASE("Makes one in a section") {
+  SUBCASE("none") {
+    CHECK(true);
+  }
+  SUBCASE("one") {
+    syscost::Forbid forbid("getppid", syscost::Reach::process);
+    std::thread([] { getppid(); }).join();
+  }
+  SUBCASE("none again") {
+    CHECK(true);
+  }
+}
+TEST_CASE("Sweeps in this process") {
+  syscost::SweepOptions options;
+  options.errors = {EINTR};
+  const auto body = [] { return write(STDERR_FILENO, "", 0) == 0 || errno == EINTR; };
+  const syscost::Sweep sweep = syscost::for_each_failure("write", body, options);
+  CHECK(sweep.is_clean());
+  CHECK(sweep.why_not_isolated.find("does not say whether an assertion failed") != std::string::npos);
+}
