@@ -110,8 +110,10 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
     hits = rule.in_test(test);
   }
   const double wall_ns = window.wall_ns ? window.wall_ns->median * window.passes() : 0;
+  // The first one about a syscall silences the others: it must not be a note.
+  if (rule.is_general) std::stable_partition(hits.begin(), hits.end(), [](const Hit& hit) { return !hit.is_note; });
   for (Hit& hit : hits) {
-    if (rule.is_general && is_named(hit.syscall)) continue;
+    if (rule.is_general && is_named(hit.syscall, hit.is_note)) continue;
     Finding finding{rule.name,
                     window.name,
                     std::move(hit.syscall),
@@ -129,12 +131,12 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
   }
 }
 
-bool Finder::is_named(std::string_view syscall) const {
+bool Finder::is_named(std::string_view syscall, bool by_notes) const {
   const auto is_among = [&](const std::vector<Finding>& list, std::size_t first) {
     return std::any_of(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(),
                        [&](const Finding& one) { return one.syscall == syscall; });
   };
-  return is_among(findings_.found, first_of_window_) || is_among(findings_.notes, first_note_of_window_);
+  return is_among(findings_.found, first_of_window_) || (by_notes && is_among(findings_.notes, first_note_of_window_));
 }
 
 void Finder::demote() {

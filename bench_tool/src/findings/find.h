@@ -43,8 +43,8 @@ class Finder {
   using Key = std::pair<model::NameId, model::NameId>;  ///< Program and test.
 
   void run(const Rule& rule, const TestWindows& test, const TracedWindow* trace);
-  /// True if a finding or note of this window is about `syscall`.
-  bool is_named(std::string_view syscall) const;
+  /// True if a finding of this window, or with `by_notes` a note, is about `syscall`.
+  bool is_named(std::string_view syscall, bool by_notes) const;
   /// Makes findings notes whose calls cost next to nothing, those of one rule and line added up.
   void demote();
   void add_lack(const Rule& rule, std::string_view reason);

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "findings/syscall_families.h"
@@ -127,23 +128,23 @@ std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
     std::string first;
     Calls calls;
   };
-  std::map<std::string, Line> lines;
-  std::set<std::string_view> again;  // names that `lines` has the lookups of
+  std::map<std::pair<bool, std::string>, Line> lines;  // by whether it is a note, and site
+  std::set<std::string_view> again;                    // names that `lines` has the lookups of
   for (auto& [path, sought] : paths) {
     sought.end_sought();
     if (sought.most.size() < kManyMissing) continue;
-    Line& line = lines[site_of(sought.most)];
+    Line& line = lines[{!window.is_system_file(path), site_of(sought.most)}];
     if (line.paths++ == 0) line.first = path;
     line.calls.insert(line.calls.end(), sought.most.begin(), sought.most.end());
     again.insert(name_of(path));
   }
   std::vector<Hit> hits;
-  for (const auto& [site, line] : lines) {
+  for (const auto& [place, line] : lines) {
     const std::string others = line.paths == 1 ? "" : fmt::format(" and {} more", line.paths - 1);
-    hits.push_back({std::string(line.calls.front()->name()), site,
+    hits.push_back({std::string(line.calls.front()->name()), place.second,
                     fmt::format("{}{} {} looked for {} times, and {} never there", line.first, others,
                                 line.paths == 1 ? "is" : "are", line.calls.size(), line.paths == 1 ? "is" : "are"),
-                    cost_of(line.calls)});
+                    cost_of(line.calls), place.first});
   }
   for (const auto& [name, searches] : finder.take()) {
     if (again.contains(name)) continue;

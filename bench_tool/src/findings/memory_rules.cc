@@ -45,7 +45,26 @@ struct Churn {
 bool maps_memory(const TracedWindow& window, const TracedCall& call) {
   const std::string_view flags = window.argument(call, "flags");
   return has_flag(flags, "MAP_ANONYMOUS") && !has_flag(flags, "MAP_STACK") && !has_flag(flags, "MAP_NORESERVE") &&
+         !has_flag(flags, "MAP_FIXED") && !has_flag(flags, "MAP_FIXED_NOREPLACE") &&
          window.argument(call, "prot") != "PROT_NONE";
+}
+
+/// mprotect of a part of a mapping, as a program does that has an allocator of its own: this is no churn of malloc's.
+void forget_protected(const TracedWindow& window, const TracedCall& call,
+                      std::map<std::int64_t, const TracedCall*>& mapped, std::map<std::uint32_t, Churn>& threads) {
+  const std::int64_t address = window.number(call, "start").value_or(0);
+  auto found = mapped.upper_bound(address);
+  if (found == mapped.begin()) return;
+  --found;
+  const TracedCall* map = found->second;
+  const std::int64_t length = window.number(*map, "len").value_or(0);
+  if (address - found->first >= length) return;
+  mapped.erase(found);
+  Churn& owner = threads[map->call->thread];
+  if (owner.maps.empty() || owner.maps.back() != map) return;
+  owner.maps.pop_back();
+  owner.ns -= map->took_ns();
+  owner.bytes -= static_cast<double>(length);
 }
 
 }  // namespace
@@ -91,6 +110,8 @@ std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
         thread.ns += call.took_ns();
         thread.bytes += static_cast<double>(length);
       }
+    } else if (call.name() == "mprotect") {
+      forget_protected(window, call, mapped, threads);
     } else if (call.name() == "munmap") {
       const auto found = mapped.find(window.number(call, "addr").value_or(0));
       if (found == mapped.end()) continue;

@@ -136,18 +136,18 @@ std::vector<Hit> reopened_file(const TracedWindow& window) {
     }
   }
   std::vector<Hit> hits;
-  const auto add = [&](const std::string& path, const Reopened& opens, std::string_view what) {
-    const bool is_note = opens.most_near().size() < kManyOpens;
-    const Calls& calls = is_note ? opens.most() : opens.most_near();
+  const auto add = [&](const std::string& path, const Reopened& opens, bool is_on_purpose, std::string_view what) {
+    const bool is_row = opens.most_near().size() >= kManyOpens;
+    const Calls& calls = is_row ? opens.most_near() : opens.most();
     if (calls.size() < kManyOpens) return;
     hits.push_back({"openat", site_of(calls), fmt::format("{} is opened {} times {}", path, calls.size(), what),
-                    cost_of(calls), is_note});
+                    cost_of(calls), !is_row || is_on_purpose});
   };
   for (auto& [path, opens] : files) {
     opens.reading.end_content();
     opens.appending.end_content();
-    add(path, opens.reading, "to read the same content");
-    add(path, opens.appending, "to append to it");
+    add(path, opens.reading, !window.is_system_file(path), "to read the same content");
+    add(path, opens.appending, false, "to append to it");
   }
   return hits;
 }

@@ -129,7 +129,7 @@ std::vector<Hit> read_amplification(const TracedWindow& window) {
   for (auto& [path, file] : files) {
     file.end_reading();
     if (file.most.is_amplified()) {
-      hits.push_back(hit_of(path, file.most, false));
+      hits.push_back(hit_of(path, file.most, !window.is_system_file(path)));
     } else if (file.all.is_amplified()) {
       hits.push_back(hit_of(path, file.all, true));
     }

@@ -47,9 +47,10 @@ constexpr std::array kRules = {
          .title = "the same bytes read again and again",
          .needs = Needs::trace,
          .definition =
-             "In a row of calls on a path, the bytes read are 4 times as many as the different ones among them or "
-             "more, and 65536 or more are read again. Bytes that were read before the file changed are others.",
-         .note = "The same, of all calls on the path: independent parts of a test may read one file.",
+             "In a row of calls on a system file, the bytes read are 4 times as many as the different ones among "
+             "them or more, and 65536 or more are read again. Bytes that were read before the file changed are "
+             "others.",
+         .note = "The same of other files, or of all calls on a path: independent parts of a test may read one file.",
          .remedy = "Keep what was read, or map the file.",
          .in_trace = read_amplification},
     Rule{.name = "fsync-storm",
@@ -84,8 +85,10 @@ constexpr std::array kRules = {
          .title = "looking for what is not there",
          .needs = Needs::results,
          .definition = "No finding without a trace.",
-         .in_a_trace = "16 lookups or more of one path in a row fail with ENOENT.",
-         .note = "A search for a name through 16 folders or more: the loader searches where the machine says. Without "
+         .in_a_trace = "16 lookups or more in a row of one path of the system (below /etc, /usr, /lib, /bin, /sbin or "
+                       "/opt) fail with ENOENT.",
+         .note = "The same of other paths: another process may make the file. A search for a name through 16 folders "
+                 "or more: the loader searches where the machine says. Without "
                  "a trace: 32 lookups of paths or more fail with ENOENT, and they are half of the lookups or more "
                  "(open, stat, access, readlink, and their relatives).",
          .remedy = "Remember what is not there, or look in the place where it is first.",
@@ -103,9 +106,10 @@ constexpr std::array kRules = {
     Rule{.name = "reopened-file",
          .title = "the same file opened again and again",
          .needs = Needs::trace,
-         .definition = "In a row, a path is opened 32 times or more for reading, and read or mapped, while it does not "
-                       "change; or 32 times or more to append to it, with 2 writes or less each.",
-         .note = "The same, but not in a row: a test may close and open again all that it uses.",
+         .definition = "In a row, a system file is opened 32 times or more for reading, and read or mapped, while it "
+                       "does not change; or any file 32 times or more to append to it, with 2 writes or less each.",
+         .note = "Other files opened so for reading. The same, but not in a row: a test may close and open again all "
+                 "that it uses.",
          .remedy = "Keep the file open, or keep its content.",
          .in_trace = reopened_file},
     Rule{.name = "busy-polling",
@@ -167,7 +171,8 @@ constexpr std::array kRules = {
          .needs = Needs::bytes,
          .definition = "No finding without a trace.",
          .in_a_trace = "32 times or more a thread unmaps anonymous memory as a whole, and its next such mapping is not "
-                       "larger, and 32 MiB at most; or the heap (brk) grows and shrinks again 16 times or more.",
+                       "larger, and 32 MiB at most; or the heap (brk) grows and shrinks again 16 times or more. "
+                       "Mappings at a fixed place, or with pages that mprotect guards, do not count.",
          .note = "Without a trace: 32 mmap or more with a munmap each, not counting one for each file that is opened "
                  "and each thread that starts, and half of the bytes or more are given back; or 32 brk or more that "
                  "give back half of the bytes or more.",
@@ -198,30 +203,32 @@ constexpr std::array kRules = {
                        "whatever it costs.",
          .remedy = "Take the memory once, and use it for all launches.",
          .in_test = gpu_allocations},
-    Rule{
-        .name = "failing-calls",
-        .title = "calls that fail again and again",
-        .needs = Needs::results,
-        .definition = "20 calls or more of a syscall, over all passes of a loop, fail with EBADF, in a window that is "
-                      "no command: the descriptor is not open. This is a fault whatever it costs.",
-        .in_a_trace = "In rows, a call fails 20 times or more after the first time, with the same arguments and error, "
-                      "while its file does not change. Errors other than EAGAIN, EALREADY, ECHILD, EINPROGRESS, EINTR, "
-                      "ETIMEDOUT and, for lookups, ENOENT. EBADF, EFAULT and ENOTSOCK are faults whatever they cost.",
-        .note =
-            "20 calls or more of a syscall, over all passes of a loop, and half of them or more fail with such errors.",
-        .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
-        .is_general = true,
-        .in_counts = failing_calls,
-        .in_trace = failing_calls_in_order},
+    Rule{.name = "failing-calls",
+         .title = "calls that fail again and again",
+         .needs = Needs::results,
+         .definition = "20 calls or more of a syscall, over all passes of a loop, fail with EBADF, in a window that is "
+                       "no command: the descriptor is not open. This is a fault whatever it costs.",
+         .in_a_trace =
+             "In rows, a call fails 20 times or more after the first time, with the same arguments and EBADF, "
+             "EFAULT or ENOTSOCK. This is a fault whatever it costs.",
+         .note = "Other errors, while the call's file does not change, but for EAGAIN, EALREADY, ECHILD, EINPROGRESS, "
+                 "EINTR, ETIMEDOUT and, for lookups, ENOENT: an error may be the answer. Without a trace: 20 calls or "
+                 "more of a syscall, over all passes of a loop, and half of them or more fail with such errors.",
+         .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
+         .is_general = true,
+         .in_counts = failing_calls,
+         .in_trace = failing_calls_in_order},
     Rule{
         .name = "many-calls",
         .title = "many calls of one syscall",
         .needs = Needs::counts,
         .definition = "No finding without a trace.",
-        .in_a_trace = "In rows, a call that only asks (getpid and its relatives, stat, access, readlink, getcwd, "
-                      "uname, getsockopt) is made 1000 times or more after the first time, with the same arguments and "
-                      "result, while its file does not change.",
-        .note = "1000 calls or more of a syscall that does not wait; only the one with the most calls.",
+        .in_a_trace =
+            "In rows, a call that asks about a system file (stat, access, readlink) is made 1000 times or more "
+            "after the first time, with the same arguments and result, while the file does not change.",
+        .note =
+            "The same of other files, of descriptors, and of getpid and its relatives, getcwd, uname and "
+            "getsockopt. Else 1000 calls or more of a syscall that does not wait; only the one with the most calls.",
         .remedy = "Keep the answer, or let one call do more. Look for the line that makes the calls (--syscost_where).",
         .is_general = true,
         .in_counts = many_calls,

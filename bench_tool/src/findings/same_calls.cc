@@ -25,11 +25,12 @@ constexpr std::array<std::string_view, 22> kQuestions = {
     "getpid",     "getppid",  "gettid",     "getuid",     "geteuid", "getgid",    "getegid", "getpgrp",
     "getsid",     "stat",     "lstat",      "newfstatat", "statx",   "access",    "fstat",   "faccessat",
     "faccessat2", "readlink", "readlinkat", "getcwd",     "uname",   "getsockopt"};
-/// Errors that a correct program does not meet again and again.
+/// Errors that a correct program does not meet again and again. Others may be an answer: EINVAL of readlink says that
+/// a path is no link.
 constexpr std::array<std::string_view, 3> kMisuse = {"EBADF", "EFAULT", "ENOTSOCK"};
 
 /// The call with its arguments and result. Addresses are left out: they say where an answer goes. A descriptor is the
-/// file that it is of.
+/// file that it is of: a number that was closed and opened again is another one.
 std::string text_of(const TracedWindow& window, const TracedCall& call) {
   std::string text = fmt::format("{} {}", call.name(), call.call->result);
   for (const trace::Note& note : window.arguments(call)) {
@@ -37,6 +38,10 @@ std::string text_of(const TracedWindow& window, const TracedCall& call) {
     const bool is_file = note.name == "fd" && call.file != nullptr;
     text += is_file ? fmt::format(" file {}", call.file->opened) : fmt::format(" {}", note.text);
   }
+  if (call.file != nullptr) return text + fmt::format(" of {}", call.file->opened);
+  if (!call.path.empty()) return text + " of " + call.path;
+  // A number that is not open is all that such a call is about.
+  return call.call->error() == "EBADF" ? text : text + fmt::format(" after {}", call.closes);
   return text;
 }
 
@@ -92,10 +97,11 @@ std::vector<Hit> failing_calls_in_order(const TracedWindow& window) {
   for (const auto& [text, same] : same_calls(window, fails)) {
     if (static_cast<double>(same.all.size()) < kFewCalls) continue;
     const TracedCall& call = *same.all.front();
+    const bool is_misuse = is_one_of(kMisuse, call.call->error());
     hits.push_back({std::string(call.name()), site_of(same.all),
                     fmt::format("{} fails {} times more in the same way ({})", subject_of(call), same.all.size(),
                                 call.call->error()),
-                    cost_of(same.all), false, is_one_of(kMisuse, call.call->error())});
+                    cost_of(same.all), !is_misuse, is_misuse});
   }
   return hits;
 }
@@ -105,10 +111,11 @@ std::vector<Hit> many_calls_in_order(const TracedWindow& window) {
   std::vector<Hit> hits;
   for (const auto& [text, same] : same_calls(window, asks)) {
     if (same.all.size() < kSameQuestions) continue;
-    hits.push_back({std::string(same.all.front()->name()), site_of(same.all),
-                    fmt::format("{} is asked {} times more, and the answer is the same", subject_of(*same.all.front()),
-                                same.all.size()),
-                    cost_of(same.all)});
+    const TracedCall& call = *same.all.front();
+    hits.push_back(
+        {std::string(call.name()), site_of(same.all),
+         fmt::format("{} is asked {} times more, and the answer is the same", subject_of(call), same.all.size()),
+         cost_of(same.all), !window.is_system_file(call.path)});
   }
   return hits;
 }

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,9 +24,17 @@ namespace {
 using render::count;
 using Calls = std::vector<const TracedCall*>;
 
-std::string sleeps_text(double calls, std::string_view per, double ns) {
-  return fmt::format("{} {}{} take{} {}", count(calls), calls == 1 ? "sleep" : "sleeps", per, calls == 1 ? "s" : "",
+std::string sleeps_text(double calls, std::string_view of, double ns) {
+  return fmt::format("{} {}{} take{} {}", count(calls), calls == 1 ? "sleep" : "sleeps", of, calls == 1 ? "s" : "",
                      render::duration(ns));
+}
+
+/// Sleeps of threads that sleep at the same time are longer together than the test.
+std::string sleeps_text(const Calls& calls, double ns) {
+  std::set<std::uint32_t> threads;
+  for (const TracedCall* call : calls) threads.insert(call->call->thread);
+  const std::string of = threads.size() > 1 ? fmt::format(" of {} threads", threads.size()) : std::string();
+  return sleeps_text(static_cast<double>(calls.size()), of, ns);
 }
 
 /// Calls by their syscall and line, in the order of these.
@@ -60,10 +70,8 @@ std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window) {
   for (const auto& [line, calls] : by_line(polled)) {
     const double ns = cost_of(calls);
     if (ns < kLongSleepsNs) continue;
-    hits.push_back(
-        {std::string(line.first), line.second,
-         sleeps_text(static_cast<double>(calls.size()), "", ns) + " in rows, with a look in between that finds nothing",
-         ns});
+    hits.push_back({std::string(line.first), line.second,
+                    sleeps_text(calls, ns) + " in rows, with a look in between that finds nothing", ns});
   }
   for (const Overslept& one : sleeps.overslept) {
     hits.push_back({std::string(one.sleep->name()), site_of({one.sleep}),
@@ -74,8 +82,7 @@ std::vector<Hit> sleep_in_test_in_order(const TracedWindow& window) {
   for (const auto& [line, calls] : by_line(others)) {
     const double ns = cost_of(calls);
     if (ns < kLongSleepsNs) continue;
-    hits.push_back(
-        {std::string(line.first), line.second, sleeps_text(static_cast<double>(calls.size()), "", ns), ns, true});
+    hits.push_back({std::string(line.first), line.second, sleeps_text(calls, ns), ns, true});
   }
   return hits;
 }

@@ -45,6 +45,12 @@ std::string unquoted(std::string_view text) {
   return std::string(text.substr(1, text.size() - 2));
 }
 
+/// `/opt/project` of `/opt/project/data/x`: such a folder belongs to one owner. `/etc/hosts` of itself.
+std::string_view own_part(std::string_view path) {
+  const std::size_t second = path.find('/', 1);
+  return second == std::string_view::npos ? path : path.substr(0, path.find('/', second + 1));
+}
+
 /// The site with the largest sum of `weight`.
 std::string most_of(const std::vector<const TracedCall*>& calls, double (*weight)(const TracedCall&)) {
   std::map<std::string_view, double> sites;
@@ -75,7 +81,7 @@ bool OpenFile::has_flag(std::string_view flag) const {
 
 bool OpenFile::is_plain() const {
   if (path.empty() || is_socket) return false;
-  if (path == "/dev/null") return true;
+  if (path == "/dev/null" || path.starts_with("/dev/shm/")) return true;
   static constexpr std::array<std::string_view, 3> kSpecial = {"/proc/", "/sys/", "/dev/"};
   return std::none_of(kSpecial.begin(), kSpecial.end(),
                       [&](std::string_view folder) { return path.starts_with(folder); });
@@ -90,6 +96,14 @@ TracedWindow::TracedWindow(const trace::TraceFile& trace) : trace_(trace) {
                    [](const Call* a, const Call* b) { return effective_ns(*a) < effective_ns(*b); });
   calls_.reserve(calls.size());
   for (const Call* call : calls) follow(*call);
+}
+
+bool TracedWindow::is_system_file(std::string_view path) const {
+  static constexpr std::array<std::string_view, 9> kFolders = {"/etc/",    "/usr/", "/lib/",  "/lib32/", "/lib64/",
+                                                               "/libx32/", "/bin/", "/sbin/", "/opt/"};
+  const bool is_below =
+      std::any_of(kFolders.begin(), kFolders.end(), [&](std::string_view folder) { return path.starts_with(folder); });
+  return is_below && path.find("/../") == std::string_view::npos && !own_.contains(own_part(path));
 }
 
 std::string_view TracedWindow::argument(const TracedCall& call, std::string_view name) const {
@@ -145,11 +159,13 @@ void TracedWindow::follow(const Call& traced) {
   if (call.result > kLargestResult) call.result = -1;
   find_paths(call);
   const std::string_view name = traced.name;
-  const std::optional<std::int64_t> used = number(call, "fd");
+  std::optional<std::int64_t> used = number(call, "fd");
+  if (!used && argument(call, "filename") == R"("")") used = number(call, "dfd");  // fstat is newfstatat of no path
   if (used) {
     const auto found = descriptors_.find(*used);
     if (found != descriptors_.end()) call.file = found->second;
   }
+  if (const auto descriptor = used ? used : number(call, "dfd")) call.closes = closes_[*descriptor];
   if (!call.failed()) {
     if (name == "openat" || name == "open" || name == "creat" || name == "openat2") {
       const std::string_view flags = name == "creat" ? "O_WRONLY|O_CREAT|O_TRUNC" : argument(call, "flags");
@@ -166,14 +182,17 @@ void TracedWindow::follow(const Call& traced) {
       open(call, call.result, std::move(file));
     } else if (name == "close") {
       if (used) descriptors_.erase(*used);
+      if (used) ++closes_[*used];
     } else if (name == "close_range") {
       const std::int64_t first = number(call, "fd").value_or(0);
       const std::int64_t last = number(call, "max_fd").value_or(first);
       descriptors_.erase(descriptors_.lower_bound(first), descriptors_.upper_bound(last));
+      for (auto one = closes_.lower_bound(first); one != closes_.end() && one->first <= last; ++one) ++one->second;
     } else if (name == "dup" || name == "dup2" || name == "dup3") {
       const auto old = descriptors_.find(number(call, name == "dup" ? "fildes" : "oldfd").value_or(-1));
       call.file = old == descriptors_.end() ? nullptr : old->second;
       descriptors_.erase(call.result);
+      ++closes_[call.result];
       if (call.file != nullptr) descriptors_[call.result] = call.file;
     } else if (name == "fcntl" && argument(call, "cmd").starts_with("F_DUPFD")) {
       descriptors_.erase(call.result);
@@ -190,6 +209,8 @@ void TracedWindow::follow(const Call& traced) {
       if (!path->empty() && !path->starts_with('/')) path->insert(0, fmt::format("({} chdir) ", folder_changes_));
     }
   }
+  for (const std::string* path : changed_by(call)) own_.emplace(own_part(*path));
+  if (name == "chdir" && !call.failed()) own_.emplace(own_part(call.path));
   Thread& thread = threads_[traced.thread];
   call.in_thread = thread.calls++;
   call.heard = thread.heard;

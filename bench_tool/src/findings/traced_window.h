@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -54,6 +55,7 @@ struct TracedCall {
   const OpenFile* file = nullptr;  ///< That it makes, uses or closes; null: unknown.
   std::string path;                ///< The first path of its arguments, if it is whole; else "".
   std::string other_path;          ///< The second one.
+  std::size_t closes = 0;          ///< How often its descriptor was closed before: a number is another file then.
   std::size_t in_thread = 0;       ///< Its place among the calls of its thread.
   std::size_t heard = 0;           ///< How many calls of its thread before it may have brought news: see is_next.
   bool failed() const { return result < 0; }
@@ -82,6 +84,9 @@ class TracedWindow {
   /// The argument's text; "" if there is none.
   std::string_view argument(const TracedCall& call, std::string_view name) const;
   std::optional<std::int64_t> number(const TracedCall& call, std::string_view name) const;
+  /// True for a file of the system: below /etc, /usr, /lib, /bin, /sbin or /opt, in a folder of these that the window
+  /// neither changes nor enters. What a test makes or owns may be what it tests; this is not.
+  bool is_system_file(std::string_view path) const;
   /// Calls of the window without an event in the trace.
   std::uint64_t lost() const { return lost_; }
 
@@ -100,6 +105,8 @@ class TracedWindow {
     std::size_t heard = 0;
   };
   std::map<std::uint32_t, Thread> threads_;
+  std::map<std::int64_t, std::size_t> closes_;  ///< By descriptor.
+  std::set<std::string, std::less<>> own_;      ///< What the window changes or enters, as own_part has it.
   std::uint64_t lost_ = 0;
   std::size_t folder_changes_ = 0;  ///< Paths before and after a chdir are of other files.
 };

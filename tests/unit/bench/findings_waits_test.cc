@@ -133,6 +133,9 @@ TEST(SleepInTestInOrder, IsANoteForEachLineThatSleepsLong) {
   ASSERT_EQ(hits.size(), 1U);
   EXPECT_TRUE(hits[0].is_note);
   EXPECT_EQ(hits[0].evidence, "1 sleep takes 60.0 ms");
+  MadeTrace threads;
+  threads.taking(60'000'000).call("clock_nanosleep", {}, 0, 1).call("clock_nanosleep", {}, 0, 2);
+  EXPECT_EQ(notes_of("sleep-in-test", threads), Texts{"2 sleeps of 2 threads take 120 ms"});
   EXPECT_EQ(hits[0].site, "test/a.cc:9 TestBody");
 }
 
