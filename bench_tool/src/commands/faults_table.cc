@@ -136,7 +136,7 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
 }
 
 std::string outcome_text(const AlikeFailures& alike) {
-  const std::string word(faults::word_of(alike.outcome));
+  std::string word(faults::word_of(alike.outcome));
   if (alike.detail.empty()) return word;
   return alike.outcome == Outcome::crashed ? word + ' ' + alike.detail : fmt::format("{} ({})", word, alike.detail);
 }

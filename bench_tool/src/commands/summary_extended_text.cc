@@ -28,7 +28,7 @@ constexpr std::size_t kFewLines = 10;
 /// `1.92..2.05 us`, `920 ns..1.05 us`.
 std::string range_text(double low_ns, double high_ns) {
   std::string low = render::duration(low_ns);
-  const std::string high = render::duration(high_ns);
+  std::string high = render::duration(high_ns);
   if (low == high) return high;
   const std::size_t low_unit = low.find(' ');
   if (low_unit != std::string::npos && low.substr(low_unit) == high.substr(std::min(high.find(' '), high.size()))) {

@@ -96,17 +96,18 @@ std::string plot_of(const LawPlot& plot) {
   std::string out;
   std::string names;
   LineNames named;
-  for (auto line = drawn.rbegin(); line != drawn.rend(); ++line) {
+  std::reverse(drawn.begin(), drawn.end());
+  for (const auto& line : drawn) {
     std::string path;
     std::string dots;
-    for (const auto& [size, value] : line->points) {
+    for (const auto& [size, value] : line.points) {
       const std::string shown = plot.is_time ? render::duration(value) : render::count(value);
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x.at(size), y.at(value));
       dots += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{} at {}{}{}</title></circle>",
-                          x.at(size), y.at(value), shown, render::count(size), has_names ? ", " : "", text(line->name));
+                          x.at(size), y.at(value), shown, render::count(size), has_names ? ", " : "", text(line.name));
     }
     out += fmt::format("<path class=\"line\" d=\"{}\"/>{}", path, dots);
-    names += named.at(x.at(line->points.back().first), y.at(line->points.back().second), line->name);
+    names += named.at(x.at(line.points.back().first), y.at(line.points.back().second), line.name);
   }
   const double right = has_names ? kPlotWidth - kLineNames + kLeft : kPlotWidth;
   return fmt::format(
