@@ -150,9 +150,9 @@ struct Effect {
 class SYSCOST_EXPORT Fault {
  public:
   /// `error`: an errno, from 1 to 4095.
-  Fault(std::string_view selector, int error, When when = each(), Reach reach = Reach::thread);
-  Fault(std::string_view selector, const Effect& effect, When when = each(), Reach reach = Reach::thread);
-  ~Fault();
+  Fault(std::string_view selector, int error, const When& when = each(), Reach reach = Reach::thread);
+  Fault(std::string_view selector, const Effect& effect, const When& when = each(), Reach reach = Reach::thread);
+  ~Fault();  // NOLINT(performance-trivially-destructible): a stand-in for the library has nothing to do in it
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
 
@@ -179,7 +179,7 @@ struct ForbiddenCall {
 class SYSCOST_EXPORT Forbid {
  public:
   explicit Forbid(std::string_view selector, Reach reach = Reach::thread);
-  ~Forbid();
+  ~Forbid();  // NOLINT(performance-trivially-destructible): the same
   Forbid(const Forbid&) = delete;
   Forbid& operator=(const Forbid&) = delete;
 

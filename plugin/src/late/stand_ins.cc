@@ -30,10 +30,10 @@ std::string LeakCheck::left() const {
   return "n/a (" + why().reason + ")";
 }
 
-Fault::Fault(std::string_view, int, When, Reach) {
+Fault::Fault(std::string_view, int, const When&, Reach) {
   adapter::end_test(why());
 }
-Fault::Fault(std::string_view, const Effect&, When, Reach) {
+Fault::Fault(std::string_view, const Effect&, const When&, Reach) {
   adapter::end_test(why());
 }
 Fault::~Fault() = default;

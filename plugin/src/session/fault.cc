@@ -87,10 +87,10 @@ session::Faults& faults() {
 
 }  // namespace
 
-Fault::Fault(std::string_view selector, int error, When when, Reach reach)
+Fault::Fault(std::string_view selector, int error, const When& when, Reach reach)
     : Fault(selector, Effect{.result = error > 0 ? -std::int64_t{error} : -5000}, when, reach) {}
 
-Fault::Fault(std::string_view selector, const Effect& effect, When when, Reach reach) {
+Fault::Fault(std::string_view selector, const Effect& effect, const When& when, Reach reach) {
   FaultRule rule = rule_of(when, reach);
   rule.result = effect.result;
   rule.most_bytes = effect.most_bytes;

@@ -37,7 +37,7 @@ bool names(std::string_view selector, std::string_view name) {
 }
 
 Result<void> check(const FaultRule& rule) {
-  const auto is_error = [](std::int64_t result) { return result < 0 && result < -4095; };
+  const auto is_error = [](std::int64_t result) { return result < -4095; };
   if (rule.result.has_value() && is_error(*rule.result)) {
     return Failure{std::to_string(-*rule.result) + " is no errno", "give one from 1 to 4095, for example ENOSPC"};
   }

@@ -153,6 +153,7 @@ class UnitTest {
 
 class Test {
  public:
+  static bool HasFailure();
   static void RecordProperty(const std::string& name, const std::string& value);
 };
 
