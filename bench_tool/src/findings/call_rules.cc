@@ -22,6 +22,10 @@ double failed_with(const stats::SyscallSummary& syscall, std::string_view error)
   return 0;
 }
 
+/// By these, programs find out which descriptors are open, or close all there can be. EBADF is an answer then.
+constexpr std::array<std::string_view, 8> kLookForDescriptors = {"close", "dup",   "dup2",  "dup3",
+                                                                 "fcntl", "fstat", "ioctl", "newfstatat"};
+
 }  // namespace
 
 std::vector<Hit> failing_calls(const WindowCalls& window) {
@@ -31,11 +35,12 @@ std::vector<Hit> failing_calls(const WindowCalls& window) {
   const bool is_test = window.summary().kind != "process";
   for (const stats::SyscallSummary& syscall : window.summary().syscalls) {
     const double calls = syscall.count() ? syscall.count()->median : 0;
+    const bool may_be_answer = is_one_of(kLookForDescriptors, syscall_of(syscall.name));
     if (const double bad = is_test ? failed_with(syscall, "EBADF") : 0; bad * passes >= kFewCalls) {
       hits.push_back({std::string(syscall_of(syscall.name)), window.site_of(std::array{syscall_of(syscall.name)}),
                       fmt::format("{} of {} {}{} fail, because the descriptor is not open (EBADF)", render::count(bad),
                                   render::count(calls), syscall.name, window.per()),
-                      syscall.kernel_ns ? syscall.kernel_ns->median * bad / calls : 0, false, true});
+                      syscall.kernel_ns ? syscall.kernel_ns->median * bad / calls : 0, may_be_answer, !may_be_answer});
       continue;
     }
     double failed = syscall.errors ? syscall.errors->median : 0;

@@ -207,7 +207,9 @@ constexpr std::array kRules = {
          .title = "calls that fail again and again",
          .needs = Needs::results,
          .definition = "20 calls or more of a syscall, over all passes of a loop, fail with EBADF, in a window that is "
-                       "no command: the descriptor is not open. This is a fault whatever it costs.",
+                       "no command: the descriptor is not open. This is a fault whatever it costs. It is a note for "
+                       "close, dup, dup2, dup3, fcntl, fstat, newfstatat and ioctl: programs look by these which "
+                       "descriptors are open.",
          .in_a_trace =
              "In rows, a call fails 20 times or more after the first time, with the same arguments and EBADF, "
              "EFAULT or ENOTSOCK. This is a fault whatever it costs.",
