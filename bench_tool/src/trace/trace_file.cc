@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "trace/protobuf.h"
+#include "trace/stack_names.h"
 
 namespace syscost::bench::trace {
 namespace {
@@ -23,6 +24,7 @@ struct TraceEvent {
   std::vector<std::string_view> categories;
   std::size_t first_note = 0;
   std::size_t note_count = 0;
+  std::uint32_t stack = 0;
 };
 
 constexpr std::uint64_t kBegin = 1;
@@ -79,6 +81,7 @@ class Reader {
     categories_.clear();
     names_.clear();
     note_names_.clear();
+    stacks_.forget();
   }
 
   void read_names(std::string_view bytes) {
@@ -88,6 +91,7 @@ class Reader {
                     : field.number == 2 ? &names_
                     : field.number == 3 ? &note_names_
                                         : nullptr;
+      if (into == nullptr && !stacks_.take(field, into_)) ++faults_;
       if (into == nullptr || !field.is_bytes) continue;
       std::uint64_t id = 0;
       std::string_view text;
@@ -159,6 +163,7 @@ class Reader {
       if (field.number == 9) event.type = field.value;
       if (field.number == 10) event.name = known(names_, field.value);
       if (field.number == 11) event.track = field.value;
+      if (field.number == 56) event.stack = stacks_.place_of(field.value);
     }
     if (message.is_broken()) ++faults_;
     event.note_count = into_.notes.size() - event.first_note;
@@ -206,6 +211,7 @@ class Reader {
     call.categories = place_of(event.categories);
     call.first_note = event.first_note;
     call.note_count = event.note_count;
+    call.stack = event.stack;
     const auto take_last = [&](std::string_view name, std::string_view& text) {
       if (call.note_count == 0) return;
       const Note& last = into_.notes[call.first_note + call.note_count - 1];
@@ -248,6 +254,7 @@ class Reader {
   Names categories_;
   Names names_;
   Names note_names_;
+  StackNames stacks_;
   std::map<std::uint64_t, Track> tracks_;
   std::map<std::string, std::uint32_t> category_places_;
   bool has_tracks_ = false;

@@ -22,6 +22,13 @@ struct Note {
   std::uint64_t number = 0;
 };
 
+/// A function of a call stack, at the place from which it calls the next one.
+struct Frame {
+  std::string_view function;  ///< Empty: not known.
+  std::string_view source;    ///< The file of its line; empty if the line is not known.
+  std::string_view module;    ///< The path of the program or library.
+};
+
 struct Call {
   std::string_view name;
   std::string_view result;  ///< `3`, `-1 ENOENT (No such file or directory)`
@@ -30,6 +37,7 @@ struct Call {
   std::optional<std::uint64_t> took_ns;
   std::uint32_t thread = 0;
   std::uint32_t categories = 0;  ///< TraceFile::categories
+  std::uint32_t stack = 0;       ///< TraceFile::stacks; 0 = it has none.
   std::size_t first_note = 0;    ///< Its arguments: TraceFile::notes[first_note, first_note + note_count)
   std::size_t note_count = 0;
 
@@ -63,6 +71,8 @@ struct TraceFile {
   std::vector<Note> notes;
   std::vector<std::string> categories = {""};  ///< `file;desc`, as column `class` of a CSV.
   std::vector<Slice> slices;
+  std::vector<Frame> frames;                              ///< Each place in the code once.
+  std::vector<std::vector<std::uint32_t>> stacks = {{}};  ///< Of places in `frames`, outermost first.
 
   /// The test's own; null in a program without tests.
   const Slice* window() const;
