@@ -556,16 +556,16 @@ def main():
     save("pr.csv", [line.replace("1795225951-17", "1795229999-23") for line in branch])
 
     # Rows for the findings of the summary.
-    odd = [call("stat", "file", [300] * 20, {"EACCES": 18, "ENOENT": 1}), call("write", "desc", [1100] * 1200, bytes=19200),
+    odd = [call("stat", "file", [300] * 20, {"EACCES": 18, "ENOENT": 1}), call("write", "desc", [1100] * 1200, bytes=4800),
            call("read", "desc", [5000] * 3, {}, entries=6, restarts=2, in_flight=1, carried_in=1),
            call("exit_group", "process", [1], entries=1, calls=0, no_return=1, latency_count=0, latency_sum_ns=0,
                 latency_min_ns="", latency_max_ns="", histogram=""),
            call("ptrace", "process", [400] * 2, {"EPERM": 2}, denied=2), wait(4)]
     save("findings.csv", window("Odd.One", odd, 4000000, dict(lost=3, late=1, overhead_estimate_ns=50000,
-                                                            total_bytes_read=15000, total_bytes_written=19200)))
-    lines = [call("write", "desc", [1100] * 900, detail="at src/log.cc:17 Log::batch+3", bytes=14400),
-             call("write", "desc", [1100] * 300, detail="at src/log.cc:40 Log::close+9", bytes=4800)]
-    moved = dict(total_bytes_read=0, total_bytes_written=19200)
+                                                            total_bytes_read=15000, total_bytes_written=4800)))
+    lines = [call("write", "desc", [1100] * 900, detail="at src/log.cc:17 Log::batch+3", bytes=3600),
+             call("write", "desc", [1100] * 300, detail="at src/log.cc:40 Log::close+9", bytes=1200)]
+    moved = dict(total_bytes_read=0, total_bytes_written=4800)
     save("findings_lines.csv", window("Log.Batch", lines, 2000000, moved) + window("Log.Stays", [write(2)], 1500))
 
     # Backends that measure less, another tool's rows, iterations.

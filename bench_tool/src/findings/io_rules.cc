@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.3g} byte{}", bytes, bytes == 1 ? "" : "s");
 }
 
+/// True if nobody needs so many and so small transfers, a test neither.
+bool is_far_too_small(double transfers, double bytes) {
+  return transfers >= kFarTooMany && bytes <= kFarTooFewBytes * transfers;
+}
+
 std::vector<Hit> tiny_transfers(const WindowCalls& window, Syscalls syscalls, std::string_view noun) {
   const CallSum all = window.sum(syscalls);
   const double succeeded = all.succeeded();
@@ -36,7 +42,7 @@ std::vector<Hit> tiny_transfers(const WindowCalls& window, Syscalls syscalls, st
   return {{std::string(all.most), window.site_of(syscalls),
            fmt::format("{} {}{} move {} each on average", count(succeeded), noun, window.per(),
                        bytes_text(*all.bytes / succeeded)),
-           all.kernel_ns.value_or(0)}};
+           all.kernel_ns.value_or(0), !is_far_too_small(succeeded, *all.bytes)}};
 }
 
 /// Transfers on one open file that follow each other, by one thread that learns nothing in between, without another
@@ -44,7 +50,18 @@ std::vector<Hit> tiny_transfers(const WindowCalls& window, Syscalls syscalls, st
 struct Row {
   Calls calls;
   double bytes = 0;
+  std::size_t in_one_call = 0;  ///< So many of them are made by a call of the test that makes another one, too.
 };
+
+/// Adds a row that is over to all rows of the same kind.
+void end_row(const TracedWindow& window, Row& row, Row& all) {
+  if (row.calls.size() >= kTransfersInARow) {
+    all.calls.insert(all.calls.end(), row.calls.begin(), row.calls.end());
+    all.bytes += row.bytes;
+    all.in_one_call += window.count_in_one_call(row.calls);
+  }
+  row = {};
+}
 
 /// True if `call` is beside `before` in the file. A place of its own (pread) may be anywhere.
 bool is_beside(const TracedWindow& window, const TracedCall& before, const TracedCall& call) {
@@ -62,34 +79,73 @@ template <std::size_t n>
 PerFile<Row> small_rows(const TracedWindow& window, const std::array<std::string_view, n>& names) {
   PerFile<Row> current;
   PerFile<Row> found;
-  const auto end_row = [&](const OpenFile* file) {
-    Row& row = current[file];
-    if (row.calls.size() >= kTransfersInARow) {
-      Row& all = found[file];
-      all.calls.insert(all.calls.end(), row.calls.begin(), row.calls.end());
-      all.bytes += row.bytes;
-    }
-    row = {};
-  };
   for (const TracedCall& call : window.calls()) {
     if (call.file == nullptr || !call.file->is_plain()) continue;
     const bool is_small = is_one_of(names, call.name()) && call.result > 0 && call.result <= kSmallBytes;
     if (!is_small) {
-      end_row(call.file);
+      end_row(window, current[call.file], found[call.file]);
       continue;
     }
     if (const Calls& calls = current[call.file].calls; !calls.empty()) {
       const TracedCall& before = *calls.back();
-      if (!is_next(before, call, kFewBetween) || !is_beside(window, before, call)) end_row(call.file);
+      if (!is_next(before, call, kFewBetween) || !is_beside(window, before, call)) {
+        end_row(window, current[call.file], found[call.file]);
+      }
     }
     Row& row = current[call.file];
     row.calls.push_back(&call);
     row.bytes += static_cast<double>(call.result);
   }
-  std::vector<const OpenFile*> left;
-  for (const auto& [file, row] : current) left.push_back(file);
-  for (const OpenFile* file : left) end_row(file);
+  for (auto& [file, row] : current) end_row(window, row, found[file]);
   return found;
+}
+
+/// True if one call of the test opens the file, makes these calls on it, and closes it.
+bool is_whole_use(const TracedWindow& window, const OpenFile& file, const Calls& calls) {
+  const auto close = std::find_if(window.calls().begin(), window.calls().end(), [&](const TracedCall& call) {
+    return call.file == &file && call.name() == "close" && !call.failed();
+  });
+  return close != window.calls().end() && window.in_one_call(window.calls()[file.opened], *calls.front()) &&
+         window.in_one_call(*calls.back(), *close);
+}
+
+/// True if another thread or open file reads the file from the first write on until the last one, or if it is mapped:
+/// someone may wait for each write.
+bool is_watched(const TracedWindow& window, const Calls& writes) {
+  const OpenFile& file = *writes.front()->file;
+  return std::any_of(window.calls().data(), writes.back(), [&](const TracedCall& call) {
+    if (call.failed() || call.file == nullptr || call.file->path != file.path) return false;
+    if (call.name() == "mmap") return true;
+    const bool is_other = call.file != &file || call.call->thread != writes.front()->call->thread;
+    return is_other && is_one_of(kReads, call.name()) && &call > writes.front();
+  });
+}
+
+/// getrandom for a few bytes, again and again.
+std::vector<Hit> small_randoms(const TracedWindow& window) {
+  std::map<std::uint32_t, Row> current;     // by thread
+  std::map<std::string_view, Row> by_site;  // a row is of one
+  for (const TracedCall& call : window.calls()) {
+    if (call.name() != "getrandom" || call.result <= 0 || call.result > kFewRandomBytes) continue;
+    Row& row = current[call.call->thread];
+    if (!row.calls.empty() &&
+        (!is_next(*row.calls.back(), call, kFewBetween) || row.calls.back()->call->site != call.call->site)) {
+      end_row(window, row, by_site[row.calls.back()->call->site]);
+    }
+    row.calls.push_back(&call);
+    row.bytes += static_cast<double>(call.result);
+  }
+  for (auto& [thread, row] : current) end_row(window, row, by_site[row.calls.back()->call->site]);
+  std::vector<Hit> hits;
+  for (const auto& [site, row] : by_site) {
+    const auto calls = static_cast<double>(row.calls.size());
+    if (calls < kManyRandoms) continue;
+    hits.push_back(
+        {"getrandom", site_of(row.calls),
+         fmt::format("{} getrandom in a row give {} each on average", count(calls), bytes_text(row.bytes / calls)),
+         cost_of(row.calls), 2 * row.in_one_call < row.calls.size()});
+  }
+  return hits;
 }
 
 template <std::size_t n>
@@ -99,10 +155,12 @@ std::vector<Hit> tiny_rows(const TracedWindow& window, const std::array<std::str
   for (const auto& [file, row] : small_rows(window, names)) {
     const auto calls = static_cast<double>(row.calls.size());
     if (calls < kManyInARow) continue;
+    const bool is_proven = 2 * row.in_one_call >= row.calls.size() || is_far_too_small(calls, row.bytes) ||
+                           is_whole_use(window, *file, row.calls);
     hits.push_back({std::string(row.calls.front()->name()), site_of(row.calls),
                     fmt::format("{} {} in a row, {} {}, move {} each on average", count(calls), noun,
                                 noun == "writes" ? "to" : "of", file->path, bytes_text(row.bytes / calls)),
-                    cost_of(row.calls)});
+                    cost_of(row.calls), !is_proven || (noun == "writes" && is_watched(window, row.calls))});
   }
   return hits;
 }
@@ -122,13 +180,17 @@ std::vector<Hit> tiny_reads(const WindowCalls& window) {
 }
 
 std::vector<Hit> tiny_reads_in_order(const TracedWindow& window) {
-  return tiny_rows(window, kReads, "reads");
+  std::vector<Hit> hits = tiny_rows(window, kReads, "reads");
+  std::vector<Hit> randoms = small_randoms(window);
+  std::move(randoms.begin(), randoms.end(), std::back_inserter(hits));
+  return hits;
 }
 
 std::vector<Hit> seek_then_read(const TracedWindow& window) {
   struct Pairs {
     std::vector<const TracedCall*> seeks;
     std::string_view then;
+    std::size_t in_one_call = 0;
   };
   PerFile<Pairs> files;
   std::map<std::uint32_t, const TracedCall*> last;  // by thread
@@ -143,13 +205,16 @@ std::vector<Hit> seek_then_read(const TracedWindow& window) {
     Pairs& pairs = files[call.file];
     pairs.seeks.push_back(before);
     pairs.then = call.name();
+    // A stream of the standard library seeks as it likes.
+    const bool is_direct = window.system_function(*before).find("lseek") != std::string_view::npos;
+    if (is_direct && window.in_one_call(*before, call)) ++pairs.in_one_call;
   }
   std::vector<Hit> hits;
   for (const auto& [file, pairs] : files) {
     if (pairs.seeks.size() < kManySeeks) continue;
     hits.push_back({"lseek", site_of(pairs.seeks),
                     fmt::format("{} times an lseek goes before a {} of {}", pairs.seeks.size(), pairs.then, file->path),
-                    cost_of(pairs.seeks)});
+                    cost_of(pairs.seeks), 2 * pairs.in_one_call < pairs.seeks.size()});
   }
   return hits;
 }

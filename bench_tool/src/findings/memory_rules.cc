@@ -49,6 +49,15 @@ bool maps_memory(const TracedWindow& window, const TracedCall& call) {
          window.argument(call, "prot") != "PROT_NONE";
 }
 
+/// True if the program takes its memory from the kernel itself, and not by malloc: it may have reasons.
+bool is_by_hand(const TracedWindow& window, const std::vector<const TracedCall*>& calls) {
+  const auto by_hand = std::count_if(calls.begin(), calls.end(), [&](const TracedCall* call) {
+    const std::string_view function = window.system_function(*call);
+    return function.find("mmap") != std::string_view::npos || function.ends_with("brk");
+  });
+  return 2 * static_cast<std::size_t>(by_hand) > calls.size();
+}
+
 /// mprotect of a part of a mapping, as a program does that has an allocator of its own: this is no churn of malloc's.
 void forget_protected(const TracedWindow& window, const TracedCall& call,
                       std::map<std::int64_t, const TracedCall*>& mapped, std::map<std::uint32_t, Churn>& threads) {
@@ -137,11 +146,11 @@ std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
          fmt::format("{} times memory is unmapped, and the next mapping could have used it, {} bytes each on "
                      "average",
                      maps.size(), count(bytes / static_cast<double>(maps.size()))),
-         ns});
+         ns, is_by_hand(window, maps)});
   }
   if (static_cast<double>(heap.size()) >= kManyMappings / 2) {
-    hits.push_back(
-        {"brk", site_of(heap), fmt::format("the heap grows and shrinks again {} times", heap.size()), heap_ns});
+    hits.push_back({"brk", site_of(heap), fmt::format("the heap grows and shrinks again {} times", heap.size()),
+                    heap_ns, is_by_hand(window, heap)});
   }
   return hits;
 }

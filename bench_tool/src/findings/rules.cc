@@ -20,29 +20,41 @@ namespace syscost::bench::findings {
 namespace {
 
 constexpr std::array kRules = {
-    Rule{
-        .name = "tiny-writes",
-        .title = "many small writes",
-        .needs = Needs::bytes,
-        .definition =
-            "256 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), and 8 or more for each file "
-            "that is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
-        .in_a_trace = "512 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
-                      "one thread writes at places beside each other, and makes no other call on the file.",
-        .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
-        .in_counts = tiny_writes,
-        .in_trace = tiny_writes_in_order},
-    Rule{.name = "tiny-reads",
-         .title = "many small reads",
+    Rule{.name = "tiny-writes",
+         .title = "many small writes",
          .needs = Needs::bytes,
          .definition =
-             "256 reads or more that succeed (read, readv, pread64, preadv, preadv2), and 8 or more for each file that "
-             "is opened, of 64 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
-         .in_a_trace = "512 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
-                       "one thread reads at places beside each other, and makes no other call on the file.",
-         .remedy = "Read 4096 bytes or more at once into a buffer, and take the parts from there.",
-         .in_counts = tiny_reads,
-         .in_trace = tiny_reads_in_order},
+             "1000 writes or more that succeed (write, writev, pwrite64, pwritev, pwritev2), and 8 or more for each "
+             "file that is opened, of 4 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
+         .in_a_trace = "512 writes or more to one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+                       "one thread writes at places beside each other, and makes no other call on the file. Half of "
+                       "them or more are made with the one before or after in one call of the test, or all of them "
+                       "with the open and the close; or they are 1000 or more, of 4 bytes or less on average. No other "
+                       "thread or descriptor reads the file meanwhile, and it is not mapped.",
+         .note =
+             "Other such writes: the test may write one by one on purpose. Without a trace: 256 writes or more, of 64 "
+             "bytes or less on average.",
+         .remedy = "Collect the data in a buffer, and write 4096 bytes or more at once.",
+         .in_counts = tiny_writes,
+         .in_trace = tiny_writes_in_order},
+    Rule{
+        .name = "tiny-reads",
+        .title = "many small reads",
+        .needs = Needs::bytes,
+        .definition =
+            "1000 reads or more that succeed (read, readv, pread64, preadv, preadv2), and 8 or more for each file that "
+            "is opened, of 4 bytes or less on average, in a window that uses no sockets, pipes or eventfds.",
+        .in_a_trace = "512 reads or more of one open file, of 256 bytes or less each, in rows of 8 or more. In a row "
+                      "one thread reads at places beside each other, and makes no other call on the file. Half of "
+                      "them or more are made with the one before or after in one call of the test, or all of them "
+                      "with the open and the close; or they are 1000 or more, of 4 bytes or less on average. Or 1000 "
+                      "getrandom or more at one line, of 32 bytes or less each, in rows of 8 or more, half of them or "
+                      "more made with another one in one call of the test.",
+        .note = "Other such reads and getrandom: the test may read one by one on purpose. Without a trace: 256 reads "
+                "or more, of 64 bytes or less on average.",
+        .remedy = "Read 4096 bytes or more at once into a buffer, and take the parts from there.",
+        .in_counts = tiny_reads,
+        .in_trace = tiny_reads_in_order},
     Rule{.name = "read-amplification",
          .title = "the same bytes read again and again",
          .needs = Needs::trace,
@@ -58,9 +70,11 @@ constexpr std::array kRules = {
          .needs = Needs::counts,
          .definition = "No finding without a trace.",
          .in_a_trace = "20 syncs or more of one path in a row, with at most 4 writes before each of them. Or 8 syncs "
-                       "or more of a file that nothing was written to since the sync before, and that is not mapped.",
-         .note = "20 syncs or more, with at most 4 writes for each of them on average: in a trace of one path; else "
-                 "beyond one for each file that is opened (fsync, fdatasync, sync, syncfs).",
+                       "or more of a file that nothing was written to since the sync before, and that is not mapped. "
+                       "Half of them or more are made with another sync in one call of the test.",
+         .note = "Other such syncs: each may be what the test asks for. 20 syncs or more, with at most 4 writes for "
+                 "each of them on average: in a trace of one path; else beyond one for each file that is opened "
+                 "(fsync, fdatasync, sync, syncfs).",
          .remedy = "Write a group of changes, and sync once for all of them. In a test that no crash follows, turn "
                    "syncing off.",
          .in_counts = fsync_storm,
@@ -69,7 +83,9 @@ constexpr std::array kRules = {
          .title = "lseek before each read or write",
          .needs = Needs::trace,
          .definition = "64 times or more, the call of a thread after an lseek to a place (SEEK_SET) is a read or a "
-                       "write of the same file.",
+                       "write of the same file. Half of the times or more one call of the test makes both, and calls "
+                       "lseek itself, not by a stream of a library of the system.",
+         .note = "Other such calls: a test of seeking has to seek.",
          .remedy = "Use pread or pwrite, which take the offset.",
          .in_trace = seek_then_read},
     Rule{.name = "connection-per-message",
@@ -107,9 +123,9 @@ constexpr std::array kRules = {
          .title = "the same file opened again and again",
          .needs = Needs::trace,
          .definition = "In a row, a system file is opened 32 times or more for reading, and read or mapped, while it "
-                       "does not change; or any file 32 times or more to append to it, with 2 writes or less each.",
-         .note = "Other files opened so for reading. The same, but not in a row: a test may close and open again all "
-                 "that it uses.",
+                       "does not change; or any file 32 times or more to append to it, with 2 writes or less each, "
+                       "and half of them or more are opened and closed by one call of the test.",
+         .note = "Other files opened so. The same, but not in a row: a test may close and open again all that it uses.",
          .remedy = "Keep the file open, or keep its content.",
          .in_trace = reopened_file},
     Rule{.name = "busy-polling",
@@ -126,22 +142,24 @@ constexpr std::array kRules = {
          .remedy = "Wait in poll, epoll_wait or for a condition variable.",
          .in_counts = busy_polling,
          .in_trace = busy_polling_in_order},
-    Rule{.name = "sleep-in-test",
-         .title = "sleeping for a fixed time",
-         .needs = Needs::times,
-         .definition = "No finding without a trace.",
-         .in_a_trace =
-             "Sleeps of 10 ms or more each take 50 ms or more together at one line, in rows of 3 or more, and "
-             "in between the thread looks for something and does not find it until the end: a poll without an "
-             "answer, a connect or another call that fails. Or the first connect of a test comes after a "
-             "sleep that goes on for 50 ms or more, and half of its time or more, after the server listens, "
-             "and no other thread does anything in the second half of that.",
-         .note = "Sleeps of 10 ms or more that take 50 ms or more together (at one line, in a trace): a test of time "
-                 "has to sleep. Without a trace: nanosleep and clock_nanosleep together, if they take 10 ms or more on "
-                 "average, in a window that is no command.",
-         .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
-         .in_counts = sleep_in_test,
-         .in_trace = sleep_in_test_in_order},
+    Rule{
+        .name = "sleep-in-test",
+        .title = "sleeping for a fixed time",
+        .needs = Needs::times,
+        .definition = "No finding without a trace.",
+        .in_a_trace =
+            "Sleeps of 10 ms or more each (also a select or a poll without descriptors) take 50 ms or more together at "
+            "one line, in rows of 3 or more, and in between the thread looks for something and does not find it until "
+            "the end: a poll without an "
+            "answer, a connect or another call that fails. Or the first connect of a test comes after a "
+            "sleep that goes on for 50 ms or more, and half of its time or more, after the server listens, "
+            "and no other thread does anything in the second half of that.",
+        .note = "Sleeps of 10 ms or more that take 50 ms or more together (at one line, in a trace): a test of time "
+                "has to sleep. Without a trace: nanosleep and clock_nanosleep together, if they take 10 ms or more on "
+                "average, in a window that is no command.",
+        .remedy = "Wait for the event itself, or give the code a clock that the test moves.",
+        .in_counts = sleep_in_test,
+        .in_trace = sleep_in_test_in_order},
     Rule{.name = "short-timeouts",
          .title = "many waits that time out after a short time",
          .needs = Needs::times,
@@ -173,7 +191,8 @@ constexpr std::array kRules = {
          .in_a_trace = "32 times or more a thread unmaps anonymous memory as a whole, and its next such mapping is not "
                        "larger, and 32 MiB at most; or the heap (brk) grows and shrinks again 16 times or more. "
                        "Mappings at a fixed place, or with pages that mprotect guards, do not count.",
-         .note = "Without a trace: 32 mmap or more with a munmap each, not counting one for each file that is opened "
+         .note = "The same of memory that the program itself maps, without malloc, as call stacks show. Without a "
+                 "trace: 32 mmap or more with a munmap each, not counting one for each file that is opened "
                  "and each thread that starts, and half of the bytes or more are given back; or 32 brk or more that "
                  "give back half of the bytes or more.",
          .remedy = "Use the memory again, or raise the allocator's limits (M_MMAP_THRESHOLD, M_TRIM_THRESHOLD).",

@@ -116,7 +116,8 @@ std::vector<Hit> short_timeouts_in_order(const TracedWindow& window) {
   std::copy_if(sleeps.others.begin(), sleeps.others.end(), std::back_inserter(others), is_short);
   for (const TracedCall& call : window.calls()) {
     if (!is_short(&call) || !call.call->took_ns) continue;
-    const bool is_poll = is_one_of(kPolls, call.name()) && call.result == 0 && call.took_ns() > kShortestWaitNs;
+    const bool is_poll = is_one_of(kPolls, call.name()) && call.result == 0 && call.took_ns() > kShortestWaitNs &&
+                         !is_sleep(window, call);
     const bool is_wait = call.name() == "futex" && call.call->error() == "ETIMEDOUT";
     if (is_poll || is_wait) others.push_back(&call);
   }

@@ -17,10 +17,6 @@ namespace {
 
 using Calls = std::vector<const TracedCall*>;
 
-bool is_sleep(const TracedCall& call) {
-  return is_one_of(kSleeps, call.name()) && !call.failed();
-}
-
 /// True for a call that looks for an event and finds that it has not come.
 bool looks_in_vain(const TracedCall& call) {
   if (is_one_of(kPolls, call.name()) || call.name() == "wait4" || call.name() == "waitid") return call.result == 0;
@@ -57,7 +53,7 @@ void split_rows(const TracedWindow& window, Calls& polled, Calls& others) {
   std::map<std::uint32_t, SleepRow> rows;  // by thread
   for (const TracedCall& call : window.calls()) {
     SleepRow& row = rows[call.call->thread];
-    if (is_sleep(call)) {
+    if (is_sleep(window, call)) {
       const bool goes_on =
           !row.sleeps.empty() && !row.has_worked && row.has_looked && row.sleeps.back()->call->site == call.call->site;
       if (!goes_on) end_row(row, polled, others);
@@ -104,7 +100,8 @@ Servers servers_of(const TracedWindow& window) {
 /// because their time is over are nothing.
 bool others_work(const TracedWindow& window, std::uint32_t sleeper, double from_ns, double to_ns) {
   return std::any_of(window.calls().begin(), window.calls().end(), [&](const TracedCall& call) {
-    if (call.call->thread == sleeper || is_sleep(call) || looks_in_vain(call) || call.name() == "futex") return false;
+    if (call.call->thread == sleeper || is_sleep(window, call) || looks_in_vain(call) || call.name() == "futex")
+      return false;
     return call.start_ns() > from_ns && call.start_ns() < to_ns;
   });
 }
@@ -132,6 +129,17 @@ std::optional<double> needless_ns(const TracedWindow& window, const Servers& ser
 }
 
 }  // namespace
+
+bool is_sleep(const TracedWindow& window, const TracedCall& call) {
+  const std::string_view name = call.name();
+  if (is_one_of(kSleeps, name)) return !call.failed();
+  if (call.result != 0 || call.took_ns() <= kShortestWaitNs) return false;
+  if (name == "poll" || name == "ppoll") return window.number(call, "nfds") == 0;
+  if (name != "select" && name != "pselect6") return false;
+  static constexpr std::array<std::string_view, 3> kSets = {"inp", "outp", "exp"};
+  return std::all_of(kSets.begin(), kSets.end(),
+                     [&](std::string_view set) { return window.argument(call, set) == "NULL"; });
+}
 
 Sleeps sleeps_of(const TracedWindow& window) {
   Sleeps sleeps;

@@ -25,6 +25,10 @@ struct Sleeps {
   std::vector<const TracedCall*> others;  ///< All that are in neither of these.
 };
 
+/// True for a sleep that is over: nanosleep and its relatives, and a poll or select that waits for nothing but its
+/// time.
+bool is_sleep(const TracedWindow& window, const TracedCall& call);
+
 Sleeps sleeps_of(const TracedWindow& window);
 
 }  // namespace syscost::bench::findings

@@ -23,7 +23,8 @@ using Calls = std::vector<const TracedCall*>;
 struct Synced {
   Calls all;
   std::size_t writes = 0;
-  Calls row;  ///< Each after a few writes, with hardly anything else done in between.
+  std::size_t needless_in_one_call = 0;  ///< So many of them come in one call of the test with the sync before.
+  Calls row;                             ///< Each after a few writes, with hardly anything else done in between.
   std::size_t row_writes = 0;
   Calls most;
   std::size_t most_writes = 0;
@@ -41,8 +42,11 @@ struct Synced {
     row_writes = 0;
   }
 
-  void sync(const TracedCall& call) {
-    if (unsynced == 0 && !all.empty() && !is_mapped) needless.push_back(&call);
+  void sync(const TracedWindow& window, const TracedCall& call) {
+    if (unsynced == 0 && !all.empty() && !is_mapped) {
+      needless.push_back(&call);
+      if (window.in_one_call(*all.back(), call)) ++needless_in_one_call;
+    }
     all.push_back(&call);
     if (static_cast<double>(unsynced) > kWritesEachSync) end_syncs();
     row.push_back(&call);
@@ -87,7 +91,7 @@ std::vector<Hit> fsync_storm_in_order(const TracedWindow& window) {
     // In a folder it is not written, but files are made and renamed.
     if (call.name() == "mmap" || call.file->has_flag("O_DIRECTORY") || !call.file->is_written) file.is_mapped = true;
     if (is_sync(call.name())) {
-      file.sync(call);
+      file.sync(window, call);
     } else if (is_one_of(kWrites, call.name()) || call.name() == "ftruncate" || call.name() == "fallocate") {
       ++file.writes;
       ++file.unsynced;
@@ -100,9 +104,10 @@ std::vector<Hit> fsync_storm_in_order(const TracedWindow& window) {
       hits.push_back({std::string(synced.needless.front()->name()), site_of(synced.needless),
                       fmt::format("{} of {} syncs of {} come when nothing was written since the sync before",
                                   synced.needless.size(), synced.all.size(), path),
-                      cost_of(synced.needless)});
+                      cost_of(synced.needless), 2 * synced.needless_in_one_call < synced.needless.size()});
     } else if (static_cast<double>(synced.most.size()) >= kManySyncs) {
-      hits.push_back(hit_of(path, synced.most, synced.most_writes, false));
+      hits.push_back(hit_of(path, synced.most, synced.most_writes,
+                            2 * window.count_in_one_call(synced.most) < synced.most.size()));
     } else if (static_cast<double>(synced.all.size()) >= kManySyncs &&
                static_cast<double>(synced.writes) <= kWritesEachSync * static_cast<double>(synced.all.size())) {
       hits.push_back(hit_of(path, synced.all, synced.writes, true));

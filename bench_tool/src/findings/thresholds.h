@@ -21,8 +21,13 @@ inline constexpr double kTinyBytes = 64;
 inline constexpr std::size_t kTransfersInARow = 8;
 inline constexpr std::int64_t kSmallBytes = 256;
 inline constexpr double kManyInARow = 512;
-inline constexpr std::int64_t kNear = 4096;      ///< Bytes between transfers that have places of their own.
-inline constexpr double kTransfersEachOpen = 8;  ///< By counts: so many for each file that is opened.
+inline constexpr std::int64_t kNear = 4096;  ///< Bytes between transfers that have places of their own.
+// So many, and of so few bytes on average, are too many whoever makes them.
+inline constexpr double kFarTooMany = 1000;
+inline constexpr double kFarTooFewBytes = 4;
+inline constexpr double kManyRandoms = 1000;         ///< getrandom in rows,
+inline constexpr std::int64_t kFewRandomBytes = 32;  ///< of at most so many bytes each.
+inline constexpr double kTransfersEachOpen = 8;      ///< By counts: so many for each file that is opened.
 // Bytes of a file are read so often each, and so many of them needlessly.
 inline constexpr double kAmplification = 4;
 inline constexpr double kReadAgain = 65536;

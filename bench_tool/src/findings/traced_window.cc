@@ -87,7 +87,7 @@ bool OpenFile::is_plain() const {
                       [&](std::string_view folder) { return path.starts_with(folder); });
 }
 
-TracedWindow::TracedWindow(const trace::TraceFile& trace) : trace_(trace) {
+TracedWindow::TracedWindow(const trace::TraceFile& trace) : trace_(trace), one_call_(trace) {
   const trace::Slice* window = trace.window();
   if (window != nullptr) lost_ = window->lost.value_or(0);
   std::vector<const Call*> calls;
@@ -118,6 +118,17 @@ std::optional<std::int64_t> TracedWindow::number(const TracedCall& call, std::st
   const std::string_view text = argument(call, name);
   if (text.starts_with("0x")) return result_in(text);
   return number_in(text);
+}
+
+std::size_t TracedWindow::count_in_one_call(const std::vector<const TracedCall*>& calls) const {
+  std::size_t count = 0;
+  bool is_counted = false;  // the call before
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const bool is_one = in_one_call(*calls[i - 1], *calls[i]);
+    if (is_one) count += is_counted ? 1 : 2;
+    is_counted = is_one;
+  }
+  return count;
 }
 
 void TracedWindow::find_paths(TracedCall& call) {

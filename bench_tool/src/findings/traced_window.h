@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "findings/one_call.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::findings {
@@ -87,6 +88,12 @@ class TracedWindow {
   /// True for a file of the system: below /etc, /usr, /lib, /bin, /sbin or /opt, in a folder of these that the window
   /// neither changes nor enters. What a test makes or owns may be what it tests; this is not.
   bool is_system_file(std::string_view path) const;
+  /// True if one call that the test makes led to both, as call stacks show: see OneCall. False without stacks.
+  bool in_one_call(const TracedCall& a, const TracedCall& b) const { return one_call_.makes(*a.call, *b.call); }
+  /// The function of a system's library that the program called for this: `malloc` of an mmap; "" if it is not known.
+  std::string_view system_function(const TracedCall& call) const { return one_call_.system_function(*call.call); }
+  /// How many of `calls` one call of the test made together with the one before or after.
+  std::size_t count_in_one_call(const std::vector<const TracedCall*>& calls) const;
   /// Calls of the window without an event in the trace.
   std::uint64_t lost() const { return lost_; }
 
@@ -97,6 +104,7 @@ class TracedWindow {
   void open(TracedCall& call, std::int64_t descriptor, OpenFile file);
 
   const trace::TraceFile& trace_;
+  OneCall one_call_;
   std::vector<TracedCall> calls_;
   std::deque<OpenFile> files_;  ///< A deque: calls point into it.
   std::map<std::int64_t, const OpenFile*> descriptors_;

@@ -76,19 +76,19 @@ Cells dear_calls(const std::string& syscall, int count, Cells more = {}) {
 }
 
 TEST(TinyWrites, FiresForManySmallWrites) {
-  EXPECT_EQ(evidence_of("tiny-writes", window({calls("openat", 1), dear_calls("write", 300, {{"bytes", "4800"}})})),
-            Texts{"300 writes move 16 bytes each on average"});
+  EXPECT_EQ(evidence_of("tiny-writes", window({calls("openat", 1), dear_calls("write", 1000, {{"bytes", "4000"}})})),
+            Texts{"1000 writes move 4 bytes each on average"});
 }
 
 TEST(Findings, AreNotesIfTheirCallsCostNextToNothing) {
-  const Texts found = {"300 writes move 16 bytes each on average"};
+  const Texts found = {"1000 writes move 4 bytes each on average"};
   const auto test = [](const std::string& name, const std::string& wall_ns, const std::string& write_ns) {
-    Cells row = calls("write", 300, {{"bytes", "4800"}, {"latency_count", "300"}, {"latency_sum_ns", write_ns}});
+    Cells row = calls("write", 1000, {{"bytes", "4000"}, {"latency_count", "1000"}, {"latency_sum_ns", write_ns}});
     const Cells key = {{"test", name}};
     row.insert(key.begin(), key.end());
     return test_row({{"test", name},
                      {"wall_ns", wall_ns},
-                     {"total_calls", "300"},
+                     {"total_calls", "1000"},
                      {"total_errors", "0"},
                      {"total_bytes_read", "0"}}) +
            syscall_row(row);
@@ -102,10 +102,17 @@ TEST(Findings, AreNotesIfTheirCallsCostNextToNothing) {
             2U);
 }
 
+TEST(TinyWrites, IsANoteIfATestMayNeedThem) {
+  EXPECT_EQ(notes_of("tiny-writes", window({dear_calls("write", 999, {{"bytes", "999"}})})),
+            Texts{"999 writes move 1 byte each on average"});
+  EXPECT_EQ(notes_of("tiny-writes", window({dear_calls("write", 2000, {{"bytes", "10000"}})})),
+            Texts{"2000 writes move 5 bytes each on average"});
+}
+
 TEST(TinyWrites, NamesTheLineThatWritesMost) {
   const Findings all =
-      find_in(window({dear_calls("write", 300, {{"bytes", "4800"}, {"detail", "at src/log.cc:17 Log::batch+3"}}),
-                      dear_calls("write", 2, {{"bytes", "32"}, {"detail", "at src/log.cc:40 Log::end"}})}));
+      find_in(window({dear_calls("write", 1000, {{"bytes", "4000"}, {"detail", "at src/log.cc:17 Log::batch+3"}}),
+                      dear_calls("write", 2, {{"bytes", "8"}, {"detail", "at src/log.cc:40 Log::end"}})}));
   ASSERT_EQ(all.found.size(), 1U);
   EXPECT_EQ(all.found[0].site, "src/log.cc:17 Log::batch");
   EXPECT_EQ(all.found[0].syscall, "write");
@@ -133,8 +140,8 @@ TEST(FsyncStorm, LeavesGroupsOfWritesAlone) {
 }
 
 TEST(TinyReads, FiresForManySmallReadsAndNotForBlocks) {
-  EXPECT_EQ(evidence_of("tiny-reads", window({dear_calls("read", 400, {{"bytes", "400"}})})),
-            Texts{"400 reads move 1 byte each on average"});
+  EXPECT_EQ(evidence_of("tiny-reads", window({dear_calls("read", 4000, {{"bytes", "4000"}})})),
+            Texts{"4000 reads move 1 byte each on average"});
   EXPECT_EQ(notes_of("tiny-reads", window({dear_calls("read", 400, {{"bytes", "1638400"}})})), Texts{});
 }
 

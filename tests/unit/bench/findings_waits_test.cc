@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "findings/rule.h"
@@ -137,6 +138,20 @@ TEST(SleepInTestInOrder, IsANoteForEachLineThatSleepsLong) {
   threads.taking(60'000'000).call("clock_nanosleep", {}, 0, 1).call("clock_nanosleep", {}, 0, 2);
   EXPECT_EQ(notes_of("sleep-in-test", threads), Texts{"2 sleeps of 2 threads take 120 ms"});
   EXPECT_EQ(hits[0].site, "test/a.cc:9 TestBody");
+}
+
+TEST(SleepInTestInOrder, TakesPollsAndSelectsOfNothingForSleeps) {
+  const auto waits = [](std::string_view name, const MadeTrace::Arguments& arguments) {
+    MadeTrace trace;
+    trace.taking(60'000'000).call(name, arguments, 0);
+    return notes_of("sleep-in-test", trace);
+  };
+  const MadeTrace::Arguments nothing = {{"n", "0"}, {"inp", "NULL"}, {"outp", "NULL"}, {"exp", "NULL"}, {"tvp", "0x1"}};
+  EXPECT_EQ(waits("select", nothing), Texts{"1 sleep takes 60.0 ms"});
+  const MadeTrace::Arguments set = {{"n", "4"}, {"inp", "0x2"}, {"outp", "NULL"}, {"exp", "NULL"}, {"tvp", "0x1"}};
+  EXPECT_EQ(waits("select", set), Texts{});
+  EXPECT_EQ(waits("poll", {{"ufds", "NULL"}, {"nfds", "0"}, {"timeout_msecs", "60"}}), Texts{"1 sleep takes 60.0 ms"});
+  EXPECT_EQ(waits("poll", {{"ufds", "0x1"}, {"nfds", "1"}, {"timeout_msecs", "60"}}), Texts{});
 }
 
 TEST(SleepInTestInOrder, LeavesShortSleepsAlone) {

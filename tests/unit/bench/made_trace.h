@@ -5,8 +5,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,12 @@ namespace syscost::bench::testing {
 
 class MadeTrace {
  public:
+  /// A function of a call stack, and the line in it.
+  struct Place {
+    std::string_view function;
+    std::string_view source;
+    int line = 0;
+  };
   using Arguments = std::vector<std::pair<std::string_view, std::string>>;
 
   /// A call of `thread` that takes 1000 ns; the next one begins when it has ended.
@@ -25,6 +33,7 @@ class MadeTrace {
     call.name = name;
     call.result = kept(result);
     call.site = site_;
+    call.stack = stack_;
     call.start_ns = now_ns_;
     call.took_ns = took_ns_;
     call.thread = thread;
@@ -54,6 +63,26 @@ class MadeTrace {
     site_ = site;
     return *this;
   }
+  /// The call stack of all later calls, outermost function first; {} = none.
+  MadeTrace& through(const std::vector<Place>& places) {
+    std::vector<std::uint32_t> frames;
+    for (const Place& place : places) {
+      const auto [at, is_new] = frames_.try_emplace({place.function, place.source, place.line}, file_.frames.size());
+      if (is_new)
+        file_.frames.push_back({place.function, place.source, place.source.empty() ? "/lib/libc.so.6" : "/p"});
+      frames.push_back(at->second);
+    }
+    stack_ = 0;
+    if (frames.empty()) return *this;
+    stack_ = static_cast<std::uint32_t>(file_.stacks.size());
+    file_.stacks.push_back(std::move(frames));
+    return *this;
+  }
+  /// All later calls come from this line of a library's function, which the test calls once.
+  MadeTrace& in_library(int line) {
+    return through(
+        {{"Log_Batch_Test::TestBody()", "log_test.cc", 10}, {"Log::batch", "src/log.cc", line}, {"lseek64", "", 1}});
+  }
   /// The next call begins at this time.
   MadeTrace& from(std::uint64_t ns) {
     now_ns_ = ns;
@@ -75,6 +104,8 @@ class MadeTrace {
   trace::TraceFile file_;
   std::deque<std::string> texts_;  ///< The file points into it.
   std::string_view site_;
+  std::map<std::tuple<std::string_view, std::string_view, int>, std::uint32_t> frames_;
+  std::uint32_t stack_ = 0;
   std::uint64_t now_ns_ = 0;
   std::uint64_t took_ns_ = 1000;
 };
