@@ -100,13 +100,16 @@ PerFile<Row> small_rows(const TracedWindow& window, const std::array<std::string
   return found;
 }
 
-/// True if one call of the test opens the file, makes these calls on it, and closes it.
+/// True if one call of the test opens the file, makes these calls on it, and closes it. A test that writes again and
+/// again comes back to the open, or to the close, of a library that takes the next file when one is full.
 bool is_whole_use(const TracedWindow& window, const OpenFile& file, const Calls& calls) {
+  const TracedCall& open = window.calls()[file.opened];
   const auto close = std::find_if(window.calls().begin(), window.calls().end(), [&](const TracedCall& call) {
     return call.file == &file && call.name() == "close" && !call.failed();
   });
-  return close != window.calls().end() && window.in_one_call(window.calls()[file.opened], *calls.front()) &&
-         window.in_one_call(*calls.back(), *close);
+  return close != window.calls().end() && std::all_of(calls.begin(), calls.end(), [&](const TracedCall* call) {
+           return window.in_one_call_in_order(open, *call) && window.in_one_call_in_order(*call, *close);
+         });
 }
 
 /// True if another thread or open file reads the file from the first write on until the last one, or if it is mapped:

@@ -91,18 +91,29 @@ std::string_view OneCall::system_function(const trace::Call& call) const {
 }
 
 bool OneCall::makes(const trace::Call& a, const trace::Call& b) const {
-  if (a.stack == 0 || b.stack == 0 || a.thread != b.thread) return false;
+  return fork_of(a, b).is_one_call;
+}
+
+bool OneCall::makes_in_order(const trace::Call& a, const trace::Call& b) const {
+  const Fork fork = fork_of(a, b);
+  return fork.is_one_call && fork.a != nullptr && fork.a->module == fork.b->module && fork.a->offset < fork.b->offset;
+}
+
+OneCall::Fork OneCall::fork_of(const trace::Call& a, const trace::Call& b) const {
+  if (a.stack == 0 || b.stack == 0 || a.thread != b.thread) return {};
   const Stack& of_a = stacks_[a.stack];
   const Stack& of_b = stacks_[b.stack];
-  if (of_a.is_of_thread && of_b.is_of_thread) return true;
-  if (of_a.test_end == 0 || of_a.test_end != of_b.test_end) return false;
+  if (of_a.is_of_thread && of_b.is_of_thread) return {true};
+  if (of_a.test_end == 0 || of_a.test_end != of_b.test_end) return {};
   const std::vector<std::uint32_t>& frames_a = trace_.stacks[a.stack];
   const std::vector<std::uint32_t>& frames_b = trace_.stacks[b.stack];
   const auto [at_a, at_b] = std::mismatch(frames_a.begin(), frames_a.end(), frames_b.begin(), frames_b.end());
-  if (at_a == frames_a.end() || at_b == frames_b.end()) return false;
+  if (at_a == frames_a.end() || at_b == frames_b.end()) return {};
   // The test's own code is at two places: it makes two calls.
-  if (static_cast<std::size_t>(at_a - frames_a.begin()) < of_a.test_end) return false;
-  return has_lines_[*at_a] && trace_.frames[*at_a].function == trace_.frames[*at_b].function;
+  if (static_cast<std::size_t>(at_a - frames_a.begin()) < of_a.test_end) return {};
+  const Frame& in_a = trace_.frames[*at_a];
+  const Frame& in_b = trace_.frames[*at_b];
+  return {has_lines_[*at_a] && in_a.function == in_b.function, &in_a, &in_b};
 }
 
 }  // namespace syscost::bench::findings

@@ -25,14 +25,24 @@ class OneCall {
   /// True if one call of the test's code leads to both, as far as a function with lines is at another place in each.
   /// Or if a thread makes both that runs no code of the test. False if a stack is not known.
   bool makes(const trace::Call& a, const trace::Call& b) const;
+  /// The same, and that function makes `b` further down. A loop around it would come back to `a`.
+  bool makes_in_order(const trace::Call& a, const trace::Call& b) const;
   /// The function of a system's library that the program called for this: `malloc` of an mmap; "" if it is not known.
   std::string_view system_function(const trace::Call& call) const;
 
  private:
+  /// What the function that goes on from `a` to `b` is in their stacks.
+  struct Fork {
+    bool is_one_call = false;
+    const trace::Frame* a = nullptr;  ///< Null in a thread without code of the test.
+    const trace::Frame* b = nullptr;
+  };
   struct Stack {
     std::size_t test_end = 0;   ///< So many frames, from the outermost on, end with the test's own code.
     bool is_of_thread = false;  ///< A thread's whole stack, of code with lines, without code of the test.
   };
+
+  Fork fork_of(const trace::Call& a, const trace::Call& b) const;
 
   const trace::TraceFile& trace_;
   std::vector<bool> has_lines_;  ///< By frame: a function of the program's, and its line is known.

@@ -90,6 +90,10 @@ class TracedWindow {
   bool is_system_file(std::string_view path) const;
   /// True if one call that the test makes led to both, as call stacks show: see OneCall. False without stacks.
   bool in_one_call(const TracedCall& a, const TracedCall& b) const { return one_call_.makes(*a.call, *b.call); }
+  /// The same, and the function that goes on makes `b` further down.
+  bool in_one_call_in_order(const TracedCall& a, const TracedCall& b) const {
+    return one_call_.makes_in_order(*a.call, *b.call);
+  }
   /// The function of a system's library that the program called for this: `malloc` of an mmap; "" if it is not known.
   std::string_view system_function(const TracedCall& call) const { return one_call_.system_function(*call.call); }
   /// How many of `calls` one call of the test made together with the one before or after.

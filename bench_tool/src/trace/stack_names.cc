@@ -14,7 +14,7 @@ namespace module_field {
 constexpr std::uint32_t kPath = 7;
 }
 namespace frame_field {
-constexpr std::uint32_t kFunction = 2, kModule = 3, kSource = 5;
+constexpr std::uint32_t kFunction = 2, kModule = 3, kOffset = 4, kSource = 5;
 }
 constexpr std::uint32_t kId = 1;
 constexpr std::uint32_t kText = 2;
@@ -59,6 +59,7 @@ bool StackNames::take_frame(std::string_view bytes, TraceFile& into) {
     if (part.number == kId) id = part.value;
     if (part.number == frame_field::kFunction) frame.function = known(functions_, part.value);
     if (part.number == frame_field::kModule) frame.module = known(modules_, part.value);
+    if (part.number == frame_field::kOffset) frame.offset = part.value;
     if (part.number == frame_field::kSource) frame.source = known(sources_, part.value);
   }
   frames_[id] = static_cast<std::uint32_t>(into.frames.size());

@@ -27,6 +27,7 @@ struct Frame {
   std::string_view function;  ///< Empty: not known.
   std::string_view source;    ///< The file of its line; empty if the line is not known.
   std::string_view module;    ///< The path of the program or library.
+  std::uint64_t offset = 0;   ///< In the module.
 };
 
 struct Call {

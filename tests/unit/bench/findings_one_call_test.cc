@@ -96,6 +96,14 @@ TEST(TinyWritesInOrder, FiresIfOneCallOpensWritesAndCloses) {
   EXPECT_EQ(evidence_of("tiny-writes", trace).size(), 1U);
 }
 
+TEST(TinyWritesInOrder, IsANoteIfAFullFileIsClosedBeforeTheNextIsOpened) {
+  MadeTrace trace;
+  trace.in_library(2).open("queue.1", 3, "O_RDWR|O_CREAT").in_library(3);
+  for (int i = 0; i < 600; ++i) trace.on("write", 3, 50);
+  trace.in_library(1).on("close", 3).in_library(2).open("queue.2", 3, "O_RDWR|O_CREAT");
+  EXPECT_EQ(notes_of("tiny-writes", trace).size(), 1U);
+}
+
 TEST(TinyWritesInOrder, IsANoteIfSomeoneReadsMeanwhile) {
   MadeTrace reader = small_writes(true);
   reader.call("pread64", {{"fd", "3"}, {"count", "50"}, {"pos", "0"}}, 50, 18);

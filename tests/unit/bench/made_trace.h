@@ -68,8 +68,10 @@ class MadeTrace {
     std::vector<std::uint32_t> frames;
     for (const Place& place : places) {
       const auto [at, is_new] = frames_.try_emplace({place.function, place.source, place.line}, file_.frames.size());
-      if (is_new)
-        file_.frames.push_back({place.function, place.source, place.source.empty() ? "/lib/libc.so.6" : "/p"});
+      if (is_new) {
+        const std::string_view module = place.source.empty() ? "/lib/libc.so.6" : "/p";
+        file_.frames.push_back({place.function, place.source, module, static_cast<std::uint64_t>(place.line)});
+      }
       frames.push_back(at->second);
     }
     stack_ = 0;

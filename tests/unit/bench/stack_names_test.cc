@@ -51,6 +51,7 @@ TEST(StackNames, ReadsFunctionsFilesAndModules) {
   EXPECT_EQ(trace.frames[0].function, "Log::batch");
   EXPECT_EQ(trace.frames[0].source, "src/log.cc");
   EXPECT_EQ(trace.frames[0].module, "/opt/program");
+  EXPECT_EQ(trace.frames[0].offset, 9U);
   EXPECT_EQ(trace.frames[1].function, "");
   ASSERT_EQ(names.place_of(5), 1U);
   EXPECT_EQ(trace.stacks[1], (std::vector<std::uint32_t>{0, 1}));
