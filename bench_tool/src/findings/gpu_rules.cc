@@ -32,6 +32,10 @@ bool is_one_of(std::string_view syscall, std::span<const std::string_view> reque
                      [&](std::string_view request) { return syscall.find(request) != std::string_view::npos; });
 }
 
+std::string requests_text(double number) {
+  return render::count(number) + (number == 1 ? " request" : " requests");
+}
+
 /// Without an exponent: 4089, 12.7.
 std::string times_text(double ratio) {
   return ratio >= 100 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio);
@@ -73,7 +77,7 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   // A pass of a loop or a benchmark is one use; of a test its launches are.
   if (window.is_per_iteration) {
     if (taken < kAllocationsAPass) return {};
-    return {{"ioctl", "", fmt::format("{} requests for GPU memory{}", render::count(taken), test.own->per()), ns, false,
+    return {{"ioctl", "", fmt::format("{} for GPU memory{}", requests_text(taken), test.own->per()), ns, false,
              true}};
   }
   double launches = 0;
