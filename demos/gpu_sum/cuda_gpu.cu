@@ -22,6 +22,7 @@ __global__ void add_tree(const std::uint32_t* numbers, std::size_t count, std::u
 
 void check(cudaError_t error, const char* call) {
   if (error == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // CUDA keeps it, and the next launch would seem to have failed
   throw GpuError(std::string(call) + ": " + cudaGetErrorName(error) + ", " + cudaGetErrorString(error));
 }
 

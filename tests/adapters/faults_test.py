@@ -241,34 +241,39 @@ class FaultsUnderSanitizers(Case):
         super().setUp()
         self.needs("dispatch")
 
-    def programs(self, name):
+    def of_each_program(self, name, check):
+        """Calls check(program) for each sanitizer that the build has."""
         for sanitizer in ("address", "undefined", "thread"):
             program = os.path.join(BIN, f"adapter_{name}_{sanitizer}")
             if os.path.exists(program):
                 with self.subTest(sanitizer):
-                    yield sanitizer, program
+                    check(program)
 
     def test_faults_hold(self):
-        for _, program in self.programs("faults"):
+        def check(program):
             for backend in ("dispatch", "dispatch-trap"):
                 done = self.run_program(program, "--gtest_filter=Faults.*", f"--syscost_backend={backend}")
                 self.assertIn("[  PASSED  ] 15 tests.", done.out)
+        self.of_each_program("faults", check)
 
     def test_forbidden_calls_fail_their_tests_with_lines(self):
-        for _, program in self.programs("faults"):
+        def check(program):
             done = self.run_program(program, "--gtest_filter=Forbidden.*", code=1)
             self.assertIn("[  FAILED  ] 3 tests", done.out)
             self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+        self.of_each_program("faults", check)
 
     def test_failures_are_tried_in_children(self):
-        for _, program in self.programs("failures"):
+        def check(program):
             done = self.run_program(program, "--gtest_filter=Failures.*")
             self.assertIn("[  PASSED  ]", done.out)
+        self.of_each_program("failures", check)
 
     def test_states_after_power_cuts_are_the_same(self):
-        for _, program in self.programs("crash"):
+        def check(program):
             done = self.run_program(program, "--gtest_filter=Crashes.*")
             self.assertIn("[  PASSED  ]", done.out)
+        self.of_each_program("crash", check)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ struct Hardware {
   Dim3 thread_index{0, 0, 0};
   unsigned long long now_ns = 0;
   unsigned int sm = 0;
-  bool leads = true;
+  Group group;
 };
 
 inline Hardware hardware;
@@ -35,7 +35,7 @@ struct HostMachine {
   unsigned long long now_ns() const { return hardware.now_ns; }
   unsigned long long cycles() const { return hardware.now_ns * 2; }
   unsigned int sm() const { return hardware.sm; }
-  bool leads() const { return hardware.leads; }
+  Group group() const { return hardware.group; }
   template <class Number>
   void raise(Number* at, Number value) const {
     if (value > *at) *at = value;
@@ -89,13 +89,16 @@ inline void launch(
     hardware.thread_index = dim3_of(thread.number, block);
     hardware.sm = static_cast<unsigned int>(thread.block % 4);
     hardware.now_ns = entry(thread);
-    hardware.leads = thread.lane() == 0;
+    hardware.group = {thread.lane() == 0, true};
     HostScope scope(recorder);
     body(thread, scope);
     hardware.now_ns = exit(thread);
-    hardware.leads = true;
-    for (std::uint64_t lane = 0; lane < thread.lane(); ++lane) {
-      if (exit({thread.block, thread.number - thread.lane() + lane}) == hardware.now_ns) hardware.leads = false;
+    hardware.group = {true, true};
+    const std::uint64_t first = thread.number - thread.lane();
+    for (std::uint64_t number = first; number < first + kWarpThreads && number < count_of(block); ++number) {
+      const bool is_together = exit({thread.block, number}) == hardware.now_ns;
+      if (is_together && number < thread.number) hardware.group.leads = false;
+      if (!is_together) hardware.group.is_warp = false;
     }
   }
 }

@@ -91,6 +91,28 @@ class Page(unittest.TestCase):
                 copy.write(text)
             self.assertNotIn("Critical path", self.page_of(run))
 
+    def test_shows_what_a_gpu_did(self):
+        figures = [("all kernels (CUPTI)", "1000"), ("all transfers (CUPTI)", "4089000"), ("add duration (CUPTI)", "1000")]
+        with open(os.path.join(DATA, "main.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        test = next(row for row in rows if row["record"] == "test" and row["kind"] == "test")
+        kept = ("schema_version", "run_id", "started_at", "host", "kernel_release", "backend", "selection", "program", "pid", "test",
+                "repetition", "record", "origin", "end")
+        for name, wall in figures:
+            rows.append({**{column: test[column] if column in kept else "" for column in test}, "kind": "gpu_kernel", "window": name,
+                         "parent": test["test"], "iterations": "1", "wall_ns": wall})
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run.csv")
+            with open(run, "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+            page = self.page_of(run)
+        self.assertIn("<h2>GPU: kernels and copies</h2>", page)
+        self.assertIn('data-n="4089">4089</td>', page)
+        self.assertIn('<table class="tests timed">', page)  # figures of a GPU have no calls
+        self.assertEqual(Reader(page).faults, [])
+
     def test_draws_a_line_for_each_second_size(self):
         with open(os.path.join(DATA, "scale_old.csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

@@ -31,6 +31,7 @@
 #include "report/card.h"
 #include "report/comparison.h"
 #include "report/findings_list.h"
+#include "report/gpu_balance.h"
 #include "report/histogram.h"
 #include "report/history.h"
 #include "report/html.h"
@@ -108,6 +109,7 @@ class RunSections {
     page.sections.push_back({"loops", "Loops, per call", report::tests_table(run_, "call", places)});
     page.sections.push_back(
         {"benchmarks", "Benchmarks, per iteration", report::tests_table(run_, "iteration", places)});
+    page.sections.push_back({"gpu-balance", "GPU: kernels and copies", report::gpu_balance(run_)});
     page.sections.push_back({"gpu", "GPU kernels, per launch", report::tests_table(run_, "launch", places)});
     page.sections.push_back({"worst", "Slowest tests", worst, true});
     page.sections.push_back({"waiting", "Waiting", report::waiting_section(run_, paths_)});

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -21,12 +23,22 @@ constexpr std::string_view kAllTransfers = "all transfers (CUPTI)";
 constexpr std::array<std::string_view, 6> kTakesMemory = {
     "RM_ALLOC MEMORY", "RM_ALLOC_MEMORY", "ALLOC_MEMORY_OF_GPU", "GEM_CREATE", "UVM_CREATE_RANGE_GROUP", "UVM_ALLOC"};
 
-bool takes_memory(std::string_view syscall) {
+/// And those that give it back.
+constexpr std::array<std::string_view, 3> kGivesMemory = {"RM_FREE", "FREE_MEMORY_OF_GPU", "GEM_CLOSE"};
+
+bool is_one_of(std::string_view syscall, std::span<const std::string_view> requests) {
   if (!syscall.starts_with("ioctl ") || syscall.find("status ") != std::string_view::npos) return false;
-  for (const std::string_view request : kTakesMemory) {
-    if (syscall.find(request) != std::string_view::npos) return true;
-  }
-  return false;
+  return std::any_of(requests.begin(), requests.end(),
+                     [&](std::string_view request) { return syscall.find(request) != std::string_view::npos; });
+}
+
+std::string requests_text(double number) {
+  return render::count(number) + (number == 1 ? " request" : " requests");
+}
+
+/// Without an exponent: 4089, 12.7.
+std::string times_text(double ratio) {
+  return ratio >= 100 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio);
 }
 
 }  // namespace
@@ -42,10 +54,10 @@ std::vector<Hit> gpu_transfers(const TestWindows& test) {
   if (kernels == nullptr || transfers == nullptr || !kernels->wall_ns || !transfers->wall_ns) return {};
   const double computes_ns = kernels->wall_ns->median;
   const double copies_ns = transfers->wall_ns->median;
-  if (computes_ns <= 0 || copies_ns <= computes_ns) return {};
+  if (computes_ns <= 0 || copies_ns <= computes_ns || copies_ns < kCopiesThatMatterNs) return {};
   return {{"", "",
-           fmt::format("copies between host and device take {}, GPU kernels {}: {:.3g} times as long",
-                       render::duration(copies_ns), render::duration(computes_ns), copies_ns / computes_ns),
+           fmt::format("copies between host and device take {}, GPU kernels {}: {} times as long",
+                       render::duration(copies_ns), render::duration(computes_ns), times_text(copies_ns / computes_ns)),
            0, true}};
 }
 
@@ -53,16 +65,19 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   if (test.own == nullptr) return {};
   const stats::WindowSummary& window = test.own->summary();
   double taken = 0;
+  double given_back = 0;
   double ns = 0;
   for (const stats::SyscallSummary& syscall : window.syscalls) {
-    if (!takes_memory(syscall.name)) continue;
-    taken += syscall.count() ? syscall.count()->median : 0;
+    const double count = syscall.count() ? syscall.count()->median : 0;
+    if (is_one_of(syscall.name, kGivesMemory)) given_back += count;
+    if (!is_one_of(syscall.name, kTakesMemory)) continue;
+    taken += count;
     ns += syscall.kernel_ns ? syscall.kernel_ns->median : 0;
   }
   // A pass of a loop or a benchmark is one use; of a test its launches are.
   if (window.is_per_iteration) {
     if (taken < kAllocationsAPass) return {};
-    return {{"ioctl", "", fmt::format("{} requests for GPU memory{}", render::count(taken), test.own->per()), ns, false,
+    return {{"ioctl", "", fmt::format("{} for GPU memory{}", requests_text(taken), test.own->per()), ns, false,
              true}};
   }
   double launches = 0;
@@ -70,6 +85,12 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
     const stats::WindowSummary& summary = figure->summary();
     if (summary.name.find(" span") == std::string::npos) continue;
     launches += static_cast<double>(summary.n) * (summary.iterations ? summary.iterations->median : 1);
+  }
+  if (launches == 0 && std::min(taken, given_back) >= kManyAllocations) {
+    return {
+        {"ioctl", "",
+         fmt::format("{} requests for GPU memory, {} to give it back", render::count(taken), render::count(given_back)),
+         ns, true}};
   }
   if (launches == 0 || taken < kManyAllocations || taken < launches) return {};
   return {{"ioctl", "",

@@ -212,8 +212,8 @@ constexpr std::array kRules = {
          .title = "copies take longer than GPU kernels",
          .needs = Needs::gpu,
          .definition = "No finding, a note at most.",
-         .note = "The copies between host and device take longer than the GPU kernels, both added up: a test may have "
-                 "little to compute.",
+         .note = "The copies between host and device take longer than the GPU kernels, both added up, and 100 us or "
+                 "more: a test may have little to compute.",
          .remedy = "Keep the data on the device, copy while a GPU kernel runs, or copy from pinned memory.",
          .in_test = gpu_transfers},
     Rule{.name = "gpu-allocations",
@@ -222,6 +222,8 @@ constexpr std::array kRules = {
          .definition = "A pass of a loop or a benchmark makes 1 request or more for GPU memory to the driver; or a "
                        "test makes 16 or more, and as many as it has launches with stamps or more. This is a fault "
                        "whatever it costs.",
+         .note = "A test without stamps makes 16 requests or more for GPU memory, and gives memory back 16 times or "
+                 "more: it may be needed at the same time.",
          .remedy = "Take the memory once, and use it for all launches.",
          .in_test = gpu_allocations},
     Rule{.name = "failing-calls",

@@ -69,6 +69,7 @@ inline constexpr std::int64_t kMostForHeap = 32 << 20;
 inline constexpr double kManyForks = 8;
 
 // GPU.
+inline constexpr double kCopiesThatMatterNs = 100e3;
 inline constexpr double kAllocationsAPass = 1;
 inline constexpr double kManyAllocations = 16;
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -21,14 +22,17 @@ std::string sorted_cell(const std::optional<double>& number, std::string_view is
   return fmt::format("<td data-is=\"{}\"{}>{}</td>", is, key, html);
 }
 
-std::string row_of_test(const Run& run, const ComparedTest& test) {
+std::string cell_of_causes(const ComparedTest& test) {
   std::string causes;
   for (const std::string& cause : test.causes) causes += fmt::format("<li>{}</li>", text(cause));
+  return fmt::format("<td>{}</td>", causes.empty() ? "" : "<ul class=\"name\">" + causes + "</ul>");
+}
+
+std::string row_of_test(const Run& run, const ComparedTest& test, bool with_causes) {
   const char* const look = test.is_worse ? "bad" : test.is_better ? "good" : "quiet";
   return fmt::format("<tr><td>{}</td><td class=\"{}\">{}</td>", test_link(run, test.name), look, text(test.verdict)) +
          sorted_cell(test.more_calls, "Calls", text(test.calls)) + fmt::format("<td>{}</td>", text(test.change)) +
-         sorted_cell(test.time_ratio, "Time", text(test.time)) +
-         fmt::format("<td>{}</td></tr>\n", causes.empty() ? "" : "<ul class=\"name\">" + causes + "</ul>");
+         sorted_cell(test.time_ratio, "Time", text(test.time)) + (with_causes ? cell_of_causes(test) : "") + "</tr>\n";
 }
 
 }  // namespace
@@ -40,12 +44,16 @@ std::string comparison_section(const Run& run, const Comparison& comparison) {
   for (const std::string& line : comparison.warnings)
     out += fmt::format("<p class=\"bad\">warning: {}</p>\n", text(line));
   if (comparison.tests.empty()) return out + "<p>No test changed.</p>\n";
-  out +=
+  // A column without a single cause would only take room.
+  const bool with_causes = std::any_of(comparison.tests.begin(), comparison.tests.end(),
+                                       [](const ComparedTest& test) { return !test.causes.empty(); });
+  out += fmt::format(
       "<div class=\"wide\"><table class=\"compared sortable "
       "stacked\">\n<thead><tr><th>Test</th><th>Verdict</th><th>Calls</th>"
-      "<th>Change</th><th>Time</th><th>Why</th></tr></thead>\n<tbody>\n";
+      "<th>Change</th><th>Time</th>{}</tr></thead>\n<tbody>\n",
+      with_causes ? "<th>Why</th>" : "");
   for (std::size_t i = 0; i < comparison.tests.size() && i < kMostRows; ++i)
-    out += row_of_test(run, comparison.tests[i]);
+    out += row_of_test(run, comparison.tests[i], with_causes);
   out += "</tbody></table></div>\n";
   if (comparison.tests.size() > kMostRows) {
     out += fmt::format("<p class=\"quiet\">and {} more tests that changed.</p>\n", comparison.tests.size() - kMostRows);

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "render/csv_writer.h"
@@ -28,7 +29,12 @@ std::string mostly(const stats::WindowSummary& window) {
   return out;
 }
 
-std::string row(const Window& window, std::size_t index, const std::string& place) {
+bool has_counts(const stats::WindowSummary& window) {
+  return window.calls || window.entries || window.work_ns || window.wait_ns || window.errors;
+}
+
+/// `only_time`: no window of the table has counts, so it has no columns for them.
+std::string row(const Window& window, std::size_t index, const std::string& place, bool only_time) {
   const stats::WindowSummary& summary = window.summary;
   const std::string outcome = stats::outcome_text(summary);
   const bool is_bad = summary.outcomes.contains("failed");
@@ -37,13 +43,15 @@ std::string row(const Window& window, std::size_t index, const std::string& plac
   const auto wait = render::median(summary.wait_ns);
   const auto calls = render::median(summary.calls ? summary.calls : summary.entries);
   const auto errors = render::median(summary.errors);
-  return fmt::format(
-             "<tr id=\"t{0}\" data-card=\"{1}\"><td><a href=\"#{2}{0}\">{3}</a>{4}", index, place,
-             index < kStaticCards ? 'c' : 't', text(summary.name),
-             outcome.empty() ? "" : fmt::format(" <b class=\"{}\">{}</b>", is_bad ? "bad" : "quiet", text(outcome))) +
-         cell(wall, time_text(wall)) + cell(work, time_text(work)) + cell(wait, time_text(wait)) +
-         cell(calls, count_text(calls)) + cell(errors, errors && *errors == 0 ? "" : count_text(errors)) + "<td>" +
-         text(mostly(summary)) + '\n';
+  const std::string begin =
+      fmt::format(
+          "<tr id=\"t{0}\" data-card=\"{1}\"><td><a href=\"#{2}{0}\">{3}</a>{4}", index, place,
+          index < kStaticCards ? 'c' : 't', text(summary.name),
+          outcome.empty() ? "" : fmt::format(" <b class=\"{}\">{}</b>", is_bad ? "bad" : "quiet", text(outcome))) +
+      cell(wall, time_text(wall));
+  if (only_time) return begin + '\n';
+  return begin + cell(work, time_text(work)) + cell(wait, time_text(wait)) + cell(calls, count_text(calls)) +
+         cell(errors, errors && *errors == 0 ? "" : count_text(errors)) + "<td>" + text(mostly(summary)) + '\n';
 }
 
 }  // namespace
@@ -79,14 +87,16 @@ std::string folded_card(const Window& window, std::size_t index, const std::stri
 }
 
 std::string tests_table(const Run& run, std::string_view unit, const std::vector<std::string>& places) {
+  const bool only_time = std::none_of(run.windows.begin(), run.windows.end(), [&](const Window& window) {
+    return unit_of(window.summary) == unit && has_counts(window.summary);
+  });
   std::string rows;
   for (std::size_t i = 0; i < run.windows.size(); ++i) {
-    if (unit_of(run.windows[i].summary) == unit) rows += row(run.windows[i], i, places[i]);
+    if (unit_of(run.windows[i].summary) == unit) rows += row(run.windows[i], i, places[i], only_time);
   }
   if (rows.empty()) return {};
-  return "<div><table "
-         "class=\"tests\">\n<thead><tr><th>Test<th>Wall<th>Kernel<th>Waits<th>Calls<th>Failed"
-         "<th>Mostly</tr></thead>\n<tbody>\n" +
+  return fmt::format("<div><table class=\"tests{}\">\n<thead><tr><th>Test<th>Wall{}</tr></thead>\n<tbody>\n",
+                     only_time ? " timed" : "", only_time ? "" : "<th>Kernel<th>Waits<th>Calls<th>Failed<th>Mostly") +
          rows + "</tbody></table></div>\n";
 }
 

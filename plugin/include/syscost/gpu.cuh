@@ -58,10 +58,13 @@ struct DeviceMachine {
     asm volatile("mov.u32 %0, %%smid;" : "=r"(number));
     return number;
   }
-  /// The lowest lane of those that run this together.
-  __device__ static bool leads() {
+  __device__ static Group group() {
+    const unsigned int active = __activemask();
     const unsigned int number = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    return static_cast<int>(number % kWarpThreads) == __ffs(static_cast<int>(__activemask())) - 1;
+    const unsigned int lane = number % kWarpThreads;
+    const unsigned int after_first = blockDim.x * blockDim.y * blockDim.z - (number - lane);
+    const unsigned int all = after_first >= kWarpThreads ? 0xffffffffU : (1U << after_first) - 1;
+    return {static_cast<int>(lane) == __ffs(static_cast<int>(active)) - 1, active == all};
   }
   template <class Number>
   __device__ static void raise(Number* at, Number value) {

@@ -27,8 +27,4 @@ struct Recording {
 Result<Recording> make_recording(Snapshot before, std::span<const FileCall> calls,
                                  const std::function<std::string(std::uint32_t)>& line_of);
 
-/// Fails if the files are not what the operations make of them: something else has changed them. What files with a name
-/// of `may_differ` (`*` = any letters) hold is not looked at. Takes the permission bits over.
-Result<void> check_end(Recording& recording, const Image& after, std::span<const std::string> may_differ);
-
 }  // namespace syscost::crash

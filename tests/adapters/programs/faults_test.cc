@@ -2,7 +2,6 @@
 //
 // Calls that fail, and forbidden ones, in tests. Those that are expected to fail are in `Forbidden`.
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -12,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 #include <string>
 #include <thread>
@@ -139,9 +139,9 @@ TEST_F(Faults, InsideADeathTest) {
 }
 
 TEST_F(Faults, OfAFile) {
-  const std::string folder = testing::TempDir() + "syscost-faults-" + std::to_string(getpid());
+  std::string folder = testing::TempDir() + "syscost-faults-XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr) << strerror(errno);
   const std::string file = folder + "/a";
-  ASSERT_EQ(mkdir(folder.c_str(), 0700), 0);
   const auto opens = [](const std::string& path) {
     const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     return descriptor >= 0 ? descriptor : -errno;

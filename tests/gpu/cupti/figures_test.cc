@@ -185,8 +185,8 @@ TEST(CuptiReport, SumsSayWhatTheyAreOf) {
             "1 copy to device, 4000 bytes; 1 copy to host, 4 bytes; 2.000 times the GPU kernels' time");
   EXPECT_EQ(summary_of(figures, activity),
             "cupti: 1 add, 200 ns each\n"
-            "cupti: 1 copy to device, 4000 bytes in 300 ns, 13.33 GB/s\n"
-            "cupti: 1 copy to host, 4 bytes in 100 ns, 0.04 GB/s\n"
+            "cupti: 1 copy to device, 4000 bytes in 300 ns, 13.3 GB/s\n"
+            "cupti: 1 copy to host, 4 bytes in 100 ns, 40.0 MB/s\n"
             "cupti: transfers take 2.00 times as long as GPU kernels\n");
 }
 

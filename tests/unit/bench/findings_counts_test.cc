@@ -253,9 +253,16 @@ std::string figure(const std::string& name, const std::string& wall_ns) {
 
 TEST(GpuTransfers, ComparesCopiesWithGpuKernels) {
   const std::string own = test_row();
+  EXPECT_EQ(notes_of("gpu-transfers",
+                     own + figure("all kernels (CUPTI)", "25000") + figure("all transfers (CUPTI)", "200000")),
+            Texts{"copies between host and device take 200 us, GPU kernels 25.0 us: 8 times as long"});
+  EXPECT_EQ(notes_of("gpu-transfers",
+                     own + figure("all kernels (CUPTI)", "1000") + figure("all transfers (CUPTI)", "4089000")),
+            Texts{"copies between host and device take 4.09 ms, GPU kernels 1.00 us: 4089 times as long"});
+  // Too short to matter.
   EXPECT_EQ(
-      notes_of("gpu-transfers", own + figure("all kernels (CUPTI)", "1000") + figure("all transfers (CUPTI)", "8000")),
-      Texts{"copies between host and device take 8.00 us, GPU kernels 1.00 us: 8 times as long"});
+      notes_of("gpu-transfers", own + figure("all kernels (CUPTI)", "1000") + figure("all transfers (CUPTI)", "99000")),
+      Texts{});
   EXPECT_EQ(
       notes_of("gpu-transfers", own + figure("all kernels (CUPTI)", "8000") + figure("all transfers (CUPTI)", "1000")),
       Texts{});
@@ -277,6 +284,17 @@ TEST(GpuAllocations, CountsRequestsForMemoryInAPass) {
   EXPECT_EQ(evidence_of("gpu-allocations", benchmark("nvidiactl RM_ALLOC MEMORY_LOCAL_USER")),
             Texts{"2 requests for GPU memory an iteration"});
   EXPECT_EQ(evidence_of("gpu-allocations", benchmark("nvidiactl RM_CONTROL 0x2080ffff")), Texts{});
+}
+
+TEST(GpuAllocations, OfATestWithoutStampsAreANote) {
+  const auto test = [](int taken, int given_back) {
+    return window({calls("ioctl", taken, {{"detail", "nvidiactl RM_ALLOC MEMORY_LOCAL_USER"}}),
+                   calls("ioctl", given_back, {{"detail", "nvidiactl RM_FREE"}})});
+  };
+  EXPECT_EQ(notes_of("gpu-allocations", test(33, 33)), Texts{"33 requests for GPU memory, 33 to give it back"});
+  // A driver that starts takes memory and keeps it.
+  EXPECT_EQ(notes_of("gpu-allocations", test(44, 1)), Texts{});
+  EXPECT_EQ(notes_of("gpu-allocations", test(15, 33)), Texts{});
 }
 
 TEST(FailingCalls, FiresForErrorsAndNotForNotNow) {

@@ -2,6 +2,7 @@
 //
 // From calls to operations, with calls made by hand.
 #include "crash/journal.h"
+#include "crash/final_check.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -15,6 +15,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <fstream>
 #include <string>
 #include <thread>
 
@@ -147,9 +148,29 @@ TEST_P(FileKindsTest, HaveEveryCallOfManyThreads) {
   EXPECT_EQ(find(SYS_sendto, FileKind::socket)->calls, kThreads * kCalls);
 }
 
+/// Waits until the thread sleeps in the kernel.
+void wait_until_asleep(const std::atomic<pid_t>& thread) {
+  while (thread == 0) std::this_thread::yield();
+  char state = '?';
+  while (state != 'S') {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string id;
+    std::string name;
+    file >> id >> name >> state;
+  }
+}
+
 TEST_P(FileKindsTest, OfACallThatCrossesABoundaryAreThoseAtItsBeginning) {
   std::thread reader;
-  count([&] { reader = std::thread([&] { static_cast<void>(read(pipes_[0], data_.data(), 5)); }); });
+  std::atomic<pid_t> reads = 0;
+  count([&] {
+    reader = std::thread([&] {
+      reads = gettid();
+      static_cast<void>(read(pipes_[0], data_.data(), 5));
+    });
+    // A call that begins between two windows has no kind.
+    wait_until_asleep(reads);
+  });
   std::uint64_t others = 0;
   count([&] {
     static_cast<void>(write(pipes_[1], data_.data(), 5));

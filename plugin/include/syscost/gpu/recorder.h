@@ -5,10 +5,12 @@
 //
 // Every unit (thread, warp or block) has a cell at a place that follows from its number, so that nothing is searched or
 // shared. Cells begin as zeros and only ever grow: an exit is kept by its maximum, an entry by the maximum of its
-// complement. So the lanes of a warp that returned early, and the warps of a block, can write in any order.
+// complement. So the lanes of a warp that returned early, and the warps of a block, can write in any order. Threads
+// that are a whole unit, as most warps are, have no other writer: they store, because atomics on all cells take more of
+// a GPU kernel's time.
 //
-// A Machine says what the hardware says: place, clocks, who leads, and how to raise a number in memory. syscost/gpu.cuh
-// has the GPU's; tests have one that walks through a grid on the host.
+// A Machine says what the hardware says: place, clocks, which threads run together, and how to raise a number in
+// memory. syscost/gpu.cuh has the GPU's; tests have one that walks through a grid on the host.
 #pragma once
 
 #include <cstdint>
@@ -40,13 +42,14 @@ SYSCOST_GPU_BOTH constexpr std::uint64_t number_of(const Dim3& place, const Dim3
   return place.x + static_cast<std::uint64_t>(size.x) * (place.y + static_cast<std::uint64_t>(size.y) * place.z);
 }
 
-/// One unit's stamps. `not_` = complement: 0 is "never", and the greatest complement is the least time.
+/// One unit's stamps. `not_` = complement: 0 is "never", and the greatest complement is the least time. What is stored
+/// at the same time is side by side.
 struct alignas(64) Cell {
   unsigned long long not_entry_ns;
-  unsigned long long not_first_exit_ns;
-  unsigned long long exit_ns;
   unsigned long long not_entry_cycles;
+  unsigned long long not_first_exit_ns;
   unsigned long long not_first_exit_cycles;
+  unsigned long long exit_ns;
   unsigned long long exit_cycles;
   unsigned long long work;
   unsigned int work_max;
@@ -108,6 +111,12 @@ struct Layout {
   }
 };
 
+/// Threads of a warp that run this together.
+struct Group {
+  bool leads = false;    ///< This thread is the lowest of them.
+  bool is_warp = false;  ///< They are all threads of the warp.
+};
+
 /// What a GPU kernel gets as an argument. One that is made by default records nothing: for timing the GPU kernel
 /// without.
 struct Recorder {
@@ -125,20 +134,29 @@ class BasicScope {
   SYSCOST_GPU_BOTH explicit BasicScope(const Recorder& recorder, Machine machine = Machine())
       : recorder_(recorder), machine_(machine) {
     if (recorder.cells == nullptr) return;
+    const Group group = machine_.group();
     if (!is_same(machine_.grid_size(), recorder.layout.grid) ||
         !is_same(machine_.block_size(), recorder.layout.block)) {
-      if (speaks()) machine_.add(&recorder.losses->mismatched, 1);
+      if (speaks(group)) machine_.add(&recorder.losses->mismatched, 1);
       return;
     }
     unit_ = recorder.layout.unit_of(number_of(machine_.block(), recorder.layout.grid),
                                     number_of(machine_.thread(), recorder.layout.block));
     if (unit_ >= recorder.layout.cells) {
-      if (speaks_for_unit()) machine_.add(&recorder.losses->overflowed, 1);
+      if (speaks_for_unit(group)) machine_.add(&recorder.losses->overflowed, 1);
       return;
     }
     cell_ = recorder.cells + unit_;
-    if (!speaks()) return;
-    machine_.raise(&cell_->sm_plus_one, machine_.sm() + 1);
+    if (!speaks(group)) return;
+    const unsigned int sm_plus_one = machine_.sm() + 1;
+    if (is_unit(group)) {
+      cell_->sm_plus_one = sm_plus_one;
+      const unsigned long long not_cycles = ~machine_.cycles();
+      cell_->not_entry_ns = ~machine_.now_ns();
+      cell_->not_entry_cycles = not_cycles;
+      return;
+    }
+    machine_.raise(&cell_->sm_plus_one, sm_plus_one);
     machine_.raise(&cell_->not_entry_cycles, ~machine_.cycles());
     machine_.raise(&cell_->not_entry_ns, ~machine_.now_ns());
   }
@@ -148,7 +166,15 @@ class BasicScope {
     // The clocks first: what follows is not the GPU kernel's.
     const unsigned long long now_ns = machine_.now_ns();
     const unsigned long long cycles = machine_.cycles();
-    if (speaks()) {
+    const Group group = machine_.group();
+    if (is_unit(group)) {
+      if (speaks(group)) {
+        cell_->not_first_exit_ns = ~now_ns;
+        cell_->not_first_exit_cycles = ~cycles;
+        cell_->exit_ns = now_ns;
+        cell_->exit_cycles = cycles;
+      }
+    } else if (speaks(group)) {
       machine_.raise(&cell_->not_first_exit_ns, ~now_ns);
       machine_.raise(&cell_->exit_ns, now_ns);
       machine_.raise(&cell_->not_first_exit_cycles, ~cycles);
@@ -165,7 +191,7 @@ class BasicScope {
   /// Stamps that this unit is here: in an arm of a branch, or between two phases. `number` is below the marks that were
   /// asked for; others are counted as overflowed.
   SYSCOST_GPU_BOTH void mark(std::uint32_t number) {
-    if (cell_ == nullptr || !speaks()) return;
+    if (cell_ == nullptr || !speaks(machine_.group())) return;
     if (number >= recorder_.layout.marks) {
       machine_.add(&recorder_.losses->overflowed, 1);
       return;
@@ -182,11 +208,17 @@ class BasicScope {
 
  private:
   /// Threads are stamped one by one; of a warp (and of a block's warps) one of those that are here now writes.
-  SYSCOST_GPU_BOTH bool speaks() { return recorder_.layout.level == Level::thread || machine_.leads(); }
+  SYSCOST_GPU_BOTH bool speaks(const Group& group) const {
+    return recorder_.layout.level == Level::thread || group.leads;
+  }
   /// Once for each unit.
-  SYSCOST_GPU_BOTH bool speaks_for_unit() {
+  SYSCOST_GPU_BOTH bool speaks_for_unit(const Group& group) {
     return recorder_.layout.level == Level::block ? number_of(machine_.thread(), recorder_.layout.block) == 0
-                                                  : speaks();
+                                                  : speaks(group);
+  }
+  /// No other thread writes what this one, or the leader of its group, writes now.
+  SYSCOST_GPU_BOTH bool is_unit(const Group& group) const {
+    return recorder_.layout.level == Level::thread || (recorder_.layout.level == Level::warp && group.is_warp);
   }
 
   Recorder recorder_;

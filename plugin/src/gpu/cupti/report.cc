@@ -48,6 +48,27 @@ std::string decimal(double value, int digits) {
   return text.data();
 }
 
+/// Three digits, without an exponent: 4089, 12.7, 0.0026.
+std::string three_digits(double value) {
+  if (value >= 99.95) return decimal(value, 0);
+  if (value >= 9.995) return decimal(value, 1);
+  int digits = 2;
+  for (double least = 0.9995; value < least && digits < 12; least /= 10) ++digits;
+  return decimal(value, digits);
+}
+
+/// "12.3 GB/s", "2.60 MB/s".
+std::string rate_text(std::uint64_t bytes, std::uint64_t ns) {
+  double rate = static_cast<double>(bytes) / static_cast<double>(ns);
+  const char* unit = " GB/s";
+  for (const char* smaller : {" MB/s", " kB/s"}) {
+    if (rate >= 0.9995) break;
+    rate *= 1000;
+    unit = smaller;
+  }
+  return three_digits(rate) + unit;
+}
+
 /// Three digits: "152 ns", "1.52 us".
 std::string time_text(std::uint64_t ns) {
   double value = static_cast<double>(ns);
@@ -128,12 +149,12 @@ std::string summary_of(const Figures& figures, const Activity& activity) {
     if (copies.duration_ns.empty()) continue;
     text += "cupti: " + copies_text(copies, static_cast<Direction>(i)) + " in " + time_text(total(copies.duration_ns));
     if (const std::uint64_t took = total(copies.duration_ns); took > 0) {
-      text += ", " + decimal(static_cast<double>(copies.bytes) / static_cast<double>(took), 2) + " GB/s";
+      text += ", " + rate_text(copies.bytes, took);
     }
     text += '\n';
   }
   if (const auto ratio = figures.transfer_ratio(); ratio && figures.has_transfers()) {
-    text += "cupti: transfers take " + decimal(*ratio, 2) + " times as long as GPU kernels\n";
+    text += "cupti: transfers take " + three_digits(*ratio) + " times as long as GPU kernels\n";
   }
   if (figures.is_empty()) text += "cupti: no GPU kernel and no copy\n";
   if (figures.lost > 0) {

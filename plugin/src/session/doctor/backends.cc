@@ -300,6 +300,10 @@ void expect_faults() {
   g_expects_faults.store(true);
 }
 
+void name_requests(const Options& options) {
+  static_cast<void>(with_rules(options.details));
+}
+
 OpenedBackend open_backend(const Options& options) {
   const BackendRequest request{options.filter.get(),
                                options.children,

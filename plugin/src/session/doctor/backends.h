@@ -19,6 +19,10 @@ namespace syscost::session {
 /// the filter must outlive it. If every backend fails, the failure names the reason of each.
 Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 
+/// Gives the requests of ioctl names in rows, if `options` ask for them: for a process that writes rows of calls that
+/// another process counted. One that opens a backend needs no such call.
+void name_requests(const Options& options);
+
 /// From now on `automatic` tries first the backend by which calls can fail.
 void expect_faults();
 

@@ -18,6 +18,7 @@
 #include <set>
 #include <vector>
 
+#include "crash/final_check.h"
 #include "crash/image_files.h"
 #include "crash/journal.h"
 #include "os/mapped_memory.h"

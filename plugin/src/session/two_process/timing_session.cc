@@ -8,6 +8,7 @@
 
 #include "core/cost_access.h"
 #include "core/per_run_part.h"
+#include "session/doctor/backends.h"
 #include "session/doctor/doctor.h"
 #include "session/options/help.h"
 #include "session/process/messages.h"
@@ -87,6 +88,7 @@ void TimingSession::start_or_exit(const adapter::Framework& framework) {
   if (options_.doctor) std::exit(run_doctor());
   if (options_.lists_scripts) std::exit(list_scripts(options_));
   refuse_what_benchmarks_have_not(options_);
+  name_requests(options_);
   if (run_.run_id.empty()) {
     run_ = read_run_info(options_, framework.build_type);
     if (options_.build_type.empty()) run_.build_type = framework.build_type;

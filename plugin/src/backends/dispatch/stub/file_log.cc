@@ -7,6 +7,8 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/file_records.h"
+#include "backends/dispatch/stub/file_ways.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/trace_strings.h"
@@ -20,211 +22,6 @@
 
 namespace syscost::signal_safe {
 namespace {
-
-/// What becomes of a call.
-enum class Way {
-  none,
-  write,         ///< descriptor, data
-  file,          ///< descriptor: fsync, ftruncate, fallocate
-  everything,    ///< sync, and what the recorder cannot follow: io_uring, io_submit
-  file_of_path,  ///< path: truncate
-  open,          ///< may make a file, or cut it
-  make,          ///< path: mkdir, mknod, symlink
-  link,          ///< two paths; the second is made
-  remove,        ///< path
-  rename,        ///< two paths
-  copy,          ///< into a descriptor from another one
-};
-
-Way way_of(std::uint64_t number) {
-  switch (number) {
-    case SYS_write:
-    case SYS_pwrite64:
-    case SYS_writev:
-    case SYS_pwritev:
-    case SYS_pwritev2:
-      return Way::write;
-    case SYS_fsync:
-    case SYS_fdatasync:
-    case SYS_ftruncate:
-    case SYS_fallocate:
-      return Way::file;
-    case SYS_sync:
-    case SYS_syncfs:
-    case SYS_io_submit:
-    case SYS_io_uring_enter:
-      return Way::everything;
-    case SYS_truncate:
-      return Way::file_of_path;
-    case SYS_open:
-    case SYS_openat:
-    case SYS_openat2:
-    case SYS_creat:
-      return Way::open;
-    case SYS_mkdir:
-    case SYS_mkdirat:
-    case SYS_mknod:
-    case SYS_mknodat:
-    case SYS_symlink:
-    case SYS_symlinkat:
-      return Way::make;
-    case SYS_link:
-    case SYS_linkat:
-      return Way::link;
-    case SYS_unlink:
-    case SYS_unlinkat:
-    case SYS_rmdir:
-      return Way::remove;
-    case SYS_rename:
-    case SYS_renameat:
-    case SYS_renameat2:
-      return Way::rename;
-    case SYS_copy_file_range:
-    case SYS_sendfile:
-    case SYS_splice:
-      return Way::copy;
-    default:
-      return Way::none;
-  }
-}
-
-constexpr std::uint64_t kHere = static_cast<std::uint32_t>(AT_FDCWD);
-
-/// A directory's descriptor and a path below it.
-struct At {
-  std::uint64_t folder;
-  std::uint64_t path;
-};
-
-/// Where the file of a call with a path is, and the second one of those with two.
-struct Paths {
-  At first;
-  At second;
-  std::uint64_t link_flags;
-};
-
-Paths paths_of(std::uint64_t number, const Arguments& given) {
-  switch (number) {
-    case SYS_openat:
-    case SYS_openat2:
-    case SYS_mkdirat:
-    case SYS_mknodat:
-    case SYS_unlinkat:
-      return {{given.rdi, given.rsi}, {}, 0};
-    case SYS_symlink:
-      return {{kHere, given.rsi}, {}, 0};
-    case SYS_symlinkat:
-      return {{given.rsi, given.rdx}, {}, 0};
-    case SYS_link:
-    case SYS_rename:
-      return {{kHere, given.rdi}, {kHere, given.rsi}, 0};
-    case SYS_linkat:
-    case SYS_renameat:
-    case SYS_renameat2:
-      return {{given.rdi, given.rsi}, {given.rdx, given.r10}, number == SYS_linkat ? given.r8 : 0};
-    default:
-      return {{kHere, given.rdi}, {}, 0};
-  }
-}
-
-// ---- the log --------------------------------------------------------------------------------------------------------
-
-FileLog& the_log() {
-  return syscost_file_log;
-}
-
-void note(FileTrouble trouble) {
-  auto none = FileTrouble::none;
-  std::atomic_ref(the_log().trouble).compare_exchange_strong(none, trouble);
-}
-
-std::uint64_t tick() {
-  return std::atomic_ref(the_log().clock).fetch_add(1) + 1;
-}
-
-constexpr std::uint64_t rounded(std::uint64_t bytes) {
-  return (bytes + 7) & ~std::uint64_t{7};
-}
-
-/// A thread that is writing a record; the backend waits for its end.
-class Writing {
- public:
-  Writing() { std::atomic_ref(the_log().under_way).fetch_add(1); }
-  ~Writing() { std::atomic_ref(the_log().under_way).fetch_sub(1); }
-  Writing(const Writing&) = delete;
-  Writing& operator=(const Writing&) = delete;
-  /// After its construction.
-  static std::uint64_t generation() { return std::atomic_ref(the_log().generation).load(); }
-};
-
-/// Null if there is no room. The memory is zero.
-FileRecord* take_record(std::uint64_t number, std::uint64_t more) {
-  FileLog& log = the_log();
-  const std::uint64_t bytes = rounded(sizeof(FileRecord) + more);
-  std::atomic_ref used(log.used);
-  std::uint64_t at = used.load();
-  do {
-    if (bytes > log.bytes || at > log.bytes - bytes) {
-      note(FileTrouble::no_room);
-      return nullptr;
-    }
-  } while (!used.compare_exchange_weak(at, at + bytes));
-  auto* record = reinterpret_cast<FileRecord*>(log.memory + at);
-  record->bytes = bytes;
-  record->number = number;
-  return record;
-}
-
-std::uint64_t place_in_log(const void* address) {
-  return static_cast<std::uint64_t>(static_cast<const char*>(address) - the_log().memory);
-}
-
-/// Gives back what lies beyond `end`, which is zero, if no other record has been taken meanwhile.
-void end_record(FileRecord& record, std::uint64_t end) {
-  const std::uint64_t at = place_in_log(&record);
-  std::uint64_t old_end = at + record.bytes;
-  const std::uint64_t new_end = rounded(end);
-  if (new_end >= old_end) return;
-  const std::uint64_t bytes = record.bytes;
-  record.bytes = new_end - at;
-  if (!std::atomic_ref(the_log().used).compare_exchange_strong(old_end, new_end)) record.bytes = bytes;
-}
-
-/// The same of all of it. Only `object` has been set.
-void give_record_back(FileRecord& record) {
-  const std::uint64_t at = place_in_log(&record);
-  const std::uint64_t bytes = record.bytes;
-  for (std::uint64_t word = 0; word < sizeof record; word += sizeof(std::uint64_t)) {
-    write_at(reinterpret_cast<std::uint64_t>(&record) + word, std::uint64_t{0});
-  }
-  std::uint64_t end = at + bytes;
-  if (std::atomic_ref(the_log().used).compare_exchange_strong(end, at)) return;
-  record.bytes = bytes;
-  record.number = kDataRecord;  // nothing to read
-}
-
-// ---- the table of files ---------------------------------------------------------------------------------------------
-
-std::uint64_t place_of_file(std::uint64_t device, std::uint64_t number) {
-  return ((number * 0x9e37'79b9'7f4a'7c15) ^ (device * 0xbf58'476d'1ce4'e5b9)) >> 20 & (kFileTable - 1);
-}
-
-bool is_known(const struct stat& status) {
-  if (status.st_ino == 0) return false;
-  for (std::uint64_t at = place_of_file(status.st_dev, status.st_ino);; at = (at + 1) & (kFileTable - 1)) {
-    KnownFile& known = the_log().file_table[at];
-    const std::uint64_t device = std::atomic_ref(known.device).load(std::memory_order_acquire);
-    if (device == 0) return false;
-    const std::uint64_t number = std::atomic_ref(known.number).load(std::memory_order_acquire);
-    if (number == status.st_ino && device == status.st_dev) return true;
-  }
-}
-
-void make_known(const struct stat& status) {
-  if (status.st_ino != 0 && !is_known(status) && !add_known_file(status.st_dev, status.st_ino)) {
-    note(FileTrouble::too_many_files);
-  }
-}
 
 // ---- what the kernel says of files ----------------------------------------------------------------------------------
 
@@ -287,10 +84,6 @@ struct Stretch {
   std::uint64_t address;
   std::uint64_t bytes;
 };
-
-bool has_vector(std::uint64_t number) {
-  return number == SYS_writev || number == SYS_pwritev || number == SYS_pwritev2;
-}
 
 /// How many bytes the call is to write; the kernel moves no more than this at once.
 std::uint64_t bytes_to_write(const Call& call) {
@@ -366,17 +159,6 @@ bool ask_paths(const Call& call, Way way, FileRecord& record) {
   return is_known(record.folder) || is_known(record.other_folder) || is_known(record.object);
 }
 
-bool may_make_or_cut(const Call& call) {
-  std::uint64_t flags = call.used.rsi;
-  if (call.number == SYS_creat) return true;
-  if (call.number == SYS_openat) flags = call.used.rdx;
-  if (call.number == SYS_openat2) {
-    if (!is_readable(call.used.rdx, sizeof flags)) return false;
-    flags = read_at<std::uint64_t>(call.used.rdx);
-  }
-  return (flags & (O_CREAT | O_TRUNC)) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
-}
-
 /// The record of a call that concerns a file of the directory; null if there is none, or no room.
 FileRecord* ask(const Call& call, Way way) {
   if (way == Way::open && !may_make_or_cut(call)) return nullptr;
@@ -406,7 +188,7 @@ FileRecord* ask(const Call& call, Way way) {
 // ---- after a call ---------------------------------------------------------------------------------------------------
 
 void tell_write(const Call& call, FileRecord& record, std::uint64_t count) {
-  if (record.data.bytes < count) note(FileTrouble::unreadable);
+  if (record.data.bytes < count) note_trouble(FileTrouble::unreadable);
   const bool has_place = call.number == SYS_pwrite64 || call.number == SYS_pwritev || call.number == SYS_pwritev2;
   const bool is_at_position = !has_place || (call.number == SYS_pwritev2 && call.used.r10 == ~std::uint64_t{0});
   const bool appends =
@@ -456,7 +238,7 @@ void tell_copy(const Call& call, FileRecord& record, std::uint64_t count) {
     if (more <= 0) break;
     done += static_cast<std::uint64_t>(more);
   }
-  if (done < count) note(FileTrouble::unreadable);
+  if (done < count) note_trouble(FileTrouble::unreadable);
   record.data = {place_in_log(bytes), count};
 }
 
@@ -491,7 +273,7 @@ void ask_files(const Guard& guard, Call& call) {
   const std::uint64_t generation = Writing::generation();
   if (generation == 0) return;
   const Copying copying;
-  if (!Copying::is_allowed()) return note(FileTrouble::no_copies);
+  if (!Copying::is_allowed()) return note_trouble(FileTrouble::no_copies);
   FileRecord* const record = ask(call, way_of(call.number));
   if (record == nullptr) return;
   record->arguments = call.used;
@@ -529,25 +311,4 @@ void mark_files(const Guard& /*guard*/, const char* name, std::uint64_t bytes) {
   record->begun = record->ended = tick();
 }
 
-bool add_known_file(std::uint64_t device, std::uint64_t number) {
-  FileLog& log = the_log();
-  // Half of it stays empty, so that a search ends soon.
-  if (std::atomic_ref(log.files).fetch_add(1) >= kFileTable / 2) return false;
-  for (std::uint64_t at = place_of_file(device, number);; at = (at + 1) & (kFileTable - 1)) {
-    KnownFile& known = log.file_table[at];
-    std::uint64_t empty = 0;
-    // The device first: it takes the place.
-    if (std::atomic_ref(known.device).compare_exchange_strong(empty, device)) {
-      std::atomic_ref(known.number).store(number, std::memory_order_release);
-      return true;
-    }
-  }
-}
-
 }  // namespace syscost::signal_safe
-
-// NOLINTBEGIN(readability-identifier-naming): beside the stub's
-extern "C" {
-syscost::signal_safe::FileLog syscost_file_log{};
-}
-// NOLINTEND(readability-identifier-naming)
