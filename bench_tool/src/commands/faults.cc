@@ -17,6 +17,7 @@
 #include "commands/interleaved_runner.h"
 #include "csv/printable.h"
 #include "faults/plan.h"
+#include "faults/run_folder.h"
 #include "faults/sweep.h"
 #include "model/suggestion.h"
 #include "render/size_cap.h"
@@ -170,8 +171,10 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
   }
   std::error_code unknown;
   const fs::path real = fs::canonical(sweep.command.front(), unknown);
+  const fs::path tmp = faults::real_tmp();
   for (const fs::path& path : {real, fs::current_path(unknown)}) {
-    if (!sweep.has_own_tmp || !path.string().starts_with("/tmp/")) continue;
+    const fs::path below = path.lexically_relative(tmp);
+    if (!sweep.has_own_tmp || below.empty() || *below.begin() == "..") continue;
     return fmt::format("--private-tmp hides all that is in /tmp, and {} is there; leave the option out, or move it",
                        path.string());
   }
@@ -187,7 +190,8 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
     return fmt::format(
         "{} is of another sweep: its command, its program's file or its options differ\n"
         "  there: {} ({}); {}\n  now:   {} ({}); {}\nName another file, or remove this one.",
-        options.faults.state, fmt::join(state.identity.command, " "), state.identity.program, state.identity.options,
+        options.faults.state, csv::printable(fmt::format("{}", fmt::join(state.identity.command, " "))),
+        csv::printable(state.identity.program), csv::printable(state.identity.options),
         fmt::join(identity.command, " "), identity.program, identity.options);
   }
   const InterruptRequest interrupt;
@@ -226,7 +230,8 @@ int faults_command(const cli::Options& options, const render::Paint& paint, std:
   if (!has_test && !was_interrupted) {
     std::string reasons = "no test passes when it runs alone, so no failure can be judged";
     for (std::size_t i = 0; i < std::min<std::size_t>(state.tests.size(), 5); ++i) {
-      reasons += fmt::format("\n  {}: {}", state.tests[i].name, state.tests[i].why_left_out);
+      reasons +=
+          fmt::format("\n  {}: {}", csv::printable(state.tests[i].name), csv::printable(state.tests[i].why_left_out));
     }
     return refuse(reasons + "\nIf the tests need files by a path from the working directory: --cwd here, or copy.");
   }

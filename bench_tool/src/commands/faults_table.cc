@@ -143,7 +143,7 @@ std::string outcome_text(const AlikeFailures& alike) {
 
 std::string again(const faults::SweepState& state, const Done& done) {
   const std::vector<std::string>& command = state.identity.command;
-  std::string text = "SYSCOST_INJECT=" + done.failure.rule() + " bench run --backend dispatch --";
+  std::string text = "SYSCOST_INJECT=" + shell_word(done.failure.rule()) + " bench run --backend dispatch --";
   for (const std::string& word : command) text += ' ' + shell_word(word);
   const std::string& test = state.tests[done.failure.test].name;
   return text + ' ' + shell_word(faults::selecting(state.framework, test));

@@ -19,6 +19,7 @@
 
 #include "faults/keeper.h"
 #include "faults/process_tree.h"
+#include "faults/run_folder.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -28,6 +29,21 @@ namespace fs = std::filesystem;
 void close_if_open(int& file) {
   if (file >= 0) ::close(file);
   file = -1;
+}
+
+/// Closes what exec would close, without `kept`, for a child that lives on without exec. If it held the lock of bench's
+/// state file, no sweep could go on with the file after bench has been killed. If it held the reading end of a report,
+/// the keeper that writes the report would not see that bench has ended.
+void close_as_exec_does(const std::set<int>& kept) {
+  std::vector<int> files;
+  std::error_code error;
+  for (fs::directory_iterator entry("/proc/self/fd", error), end; !error && entry != end; entry.increment(error)) {
+    files.push_back(std::atoi(entry->path().filename().c_str()));
+  }
+  for (const int file : files) {
+    const int flags = ::fcntl(file, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) != 0 && kept.count(file) == 0) ::close(file);
+  }
 }
 
 /// Waits until the other ends of the pipe are closed.
@@ -52,7 +68,9 @@ ContainedRuns::ContainedRuns() {
                          error ? error.message() : std::strerror(errno));
     return;
   }
-  root_ = name;
+  // The name without links: a run may have another /tmp, and the kernel names open files by it.
+  root_ = fs::canonical(name, error);
+  if (error) root_ = name;
   if (::pipe2(lifeline_, O_CLOEXEC) != 0 || ::pipe2(keepers_alive_, O_CLOEXEC) != 0) {
     fault_ = fmt::format("pipe2: {}", std::strerror(errno));
     return;
@@ -72,8 +90,7 @@ void ContainedRuns::begin_janitor() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) ::signal(signal, SIG_IGN);
   // Who reads bench's output through a pipe waits until all its writers have ended.
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(stream);
-  ::close(lifeline_[1]);
-  ::close(keepers_alive_[1]);
+  close_as_exec_does({lifeline_[0], keepers_alive_[0]});
   wait_for_end(lifeline_[0]);
   wait_for_end(keepers_alive_[0]);
   remove_folder(root_);
@@ -86,9 +103,9 @@ ContainedRuns::~ContainedRuns() {
   if (janitor_ > 0) {
     while (::waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
     }
-  } else if (!root_.empty()) {
-    remove_folder(root_);
   }
+  // If someone killed the janitor, the folder is still there.
+  if (!root_.empty()) remove_folder(root_);
   close_if_open(lifeline_[0]);
   close_if_open(keepers_alive_[0]);
   if (fault_.empty()) ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
@@ -100,8 +117,7 @@ int ContainedRuns::start(const ContainedCommand& command) {
   int report[2] = {-1, -1};
   if (::pipe2(report, O_CLOEXEC) == 0) keeper.process = ::fork();
   if (keeper.process == 0) {
-    ::close(lifeline_[1]);
-    ::close(keepers_alive_[0]);
+    close_as_exec_does({lifeline_[0], keepers_alive_[1], report[1]});
     // The output of bench ends with bench.
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, stream);

@@ -8,6 +8,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <system_error>
 
 #include "faults/process_tree.h"
+#include "faults/run_folder.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -55,26 +57,6 @@ class BoundedText {
   std::size_t left_out_ = 0;
 };
 
-/// The working directory of the command. Returns what went wrong, or "".
-std::string make_working_folder(const KeeperTask& task, fs::path& made) {
-  std::error_code error;
-  fs::create_directories(task.folder / "tmp", error);
-  if (error) return fmt::format("{}: {}", (task.folder / "tmp").string(), error.message());
-  made = task.working;
-  if (task.command->folder == WorkingFolder::here) return {};
-  made = task.folder / "work";
-  fs::create_directory(made, error);
-  if (!error && task.command->folder == WorkingFolder::copy) {
-    fs::copy(task.working, made, fs::copy_options::recursive | fs::copy_options::copy_symlinks, error);
-  } else if (!error) {
-    for (fs::directory_iterator entry(task.working, error), end; !error && entry != end; entry.increment(error)) {
-      fs::create_symlink(entry->path(), made / entry->path().filename(), error);
-      if (error) break;
-    }
-  }
-  return error ? fmt::format("{}: {}", made.string(), error.message()) : "";
-}
-
 bool write_text(const char* path, const std::string& text) {
   const int file = ::open(path, O_WRONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -98,8 +80,10 @@ std::string cover_tmp(const KeeperTask& task) {
   }
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) return fault("mount");
   const fs::path temporary = task.folder / "tmp";
+  // As /tmp has it: anyone may write, and only owners remove.
+  if (::chmod(temporary.c_str(), 01777) != 0) return fault("chmod");
   const fs::path root = task.folder.parent_path();
-  const fs::path below = root.lexically_relative("/tmp");
+  const fs::path below = root.lexically_relative(real_tmp());
   if (!below.empty() && *below.begin() != "..") {
     std::error_code error;
     fs::create_directories(temporary / below, error);
@@ -192,7 +176,7 @@ void wait_for_command(const KeeperTask& task, pid_t command, int process, int ou
 ContainedEnd run(const KeeperTask& task) {
   ContainedEnd end;
   fs::path working;
-  end.fault = make_working_folder(task, working);
+  end.fault = make_working_folder(task.command->folder, task.working, task.folder, working);
   if (!end.fault.empty()) return end;
   int output[2] = {-1, -1};
   if (::pipe2(output, O_CLOEXEC) != 0) return {.fault = fmt::format("pipe2: {}", std::strerror(errno))};
@@ -218,23 +202,6 @@ ContainedEnd run(const KeeperTask& task) {
 }
 
 }  // namespace
-
-void remove_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (!error) return;
-  // A test may have taken the permissions of its folders.
-  std::error_code ignored;
-  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, ignored);
-  for (fs::recursive_directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    std::error_code each;
-    if (entry->is_directory(each) && !entry->is_symlink(each)) {
-      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, each);
-    }
-  }
-  fs::remove_all(folder, ignored);
-}
 
 std::string report_text(const ContainedEnd& end) {
   return fmt::format("{} {} {} {} {}\n", end.status, end.is_timed_out ? 1 : 0, end.wall_ns, end.processes_left,

@@ -25,7 +25,4 @@ std::string report_text(const ContainedEnd& end);
 /// Reads it. Nothing if it is not whole: someone killed the keeper.
 std::optional<ContainedEnd> read_report(const std::string& text);
 
-/// Removes `folder` with all that is in it, also folders without permissions.
-void remove_folder(const std::filesystem::path& folder);
-
 }  // namespace syscost::bench::faults

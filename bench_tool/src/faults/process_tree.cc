@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,6 +57,22 @@ std::map<pid_t, ProcessState> all_processes() {
   return all;
 }
 
+/// Kills those of `chosen` that are still below this process. A process that ends gives its id to the next one, which
+/// may be anyone's. So each is held by a descriptor first, and killed by it only if its id is still one below us after
+/// that.
+void kill_each(const std::set<pid_t>& chosen, const std::set<pid_t>& spared) {
+  std::map<pid_t, int> held;
+  for (const pid_t process : chosen) {
+    const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
+    if (descriptor >= 0) held[process] = descriptor;
+  }
+  const std::set<pid_t> below = held.empty() ? std::set<pid_t>() : processes_below(::getpid(), spared);
+  for (const auto& [process, descriptor] : held) {
+    if (below.count(process) != 0) ::syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, nullptr, 0);
+    ::close(descriptor);
+  }
+}
+
 }  // namespace
 
 std::set<pid_t> processes_below(pid_t top, const std::set<pid_t>& spared) {
@@ -84,7 +101,7 @@ KilledTree kill_processes_below(const std::set<pid_t>& spared) {
     // A process may make another one between the look and its end, so this looks until none is left.
     const std::set<pid_t> below = processes_below(::getpid(), spared);
     if (is_first) killed.processes = below.size();
-    for (const pid_t process : below) ::kill(process, SIGKILL);
+    kill_each(below, spared);
     if (spared.empty()) {
       while (::waitpid(-1, nullptr, WNOHANG) > 0) {
       }

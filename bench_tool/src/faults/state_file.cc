@@ -29,6 +29,9 @@ std::string line_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
+/// How each state file begins, as line_of() has it.
+constexpr std::string_view kBegin = R"({"syscost_faults":)";
+
 // ---- the fields of each kind of line: `take(name, field)` writes them, or reads them
 
 template <class Some>
@@ -87,6 +90,39 @@ void each_field(SomeIdentity auto& identity, const auto& take) {
   take("options", identity.options);
 }
 
+// ---- what they must hold: reports print the names, and suggest commands that have them
+
+void check_syscall(std::string_view name) {
+  for (const std::string_view abi : {"i386:", "x32:"}) {
+    if (name.starts_with(abi)) name.remove_prefix(abi.size());
+  }
+  if (name.empty() || name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string_view::npos) {
+    throw std::invalid_argument("a syscall with a name that no syscall has");
+  }
+}
+
+void check(const LearnedTest& test) {
+  for (const Place& place : test.places) {
+    check_syscall(place.syscall);
+    if (place.nths.empty() || place.calls < place.nths.size()) {
+      throw std::invalid_argument("a call site without calls");
+    }
+  }
+}
+
+void check(const PlanSize& plan) {
+  for (const auto& [syscall, calls] : plan.not_in_list) check_syscall(syscall);
+}
+
+void check(const Done& done) {
+  check_syscall(done.failure.syscall);
+  std::string error = done.failure.error;
+  if (error.ends_with(kLasting)) error.pop_back();
+  if (const std::string fault = error_fault(error); !fault.empty()) throw std::invalid_argument(fault);
+}
+
+void check(const SweepIdentity& /*unused*/) {}
+
 // ---- their values
 
 template <class Value>
@@ -129,6 +165,7 @@ template <class Line>
 Line fields_in(const Json& json) {
   Line line;
   each_field(line, [&](const char* name, auto& value) { get(json.at(name), value); });
+  check(line);
   return line;
 }
 
@@ -169,6 +206,19 @@ std::string read_all(int file, std::string& text) {
   }
 }
 
+/// Why this sweep does not go on with a file, or "".
+std::string owner_fault(const struct stat& file) {
+  if (!S_ISREG(file.st_mode)) return "it is no regular file";
+  if (file.st_uid != ::geteuid()) return "it belongs to another user, who may change its results; name another file";
+  if ((file.st_mode & (S_IWGRP | S_IWOTH)) == 0) return {};
+  return "other users may change its results; take their permission (chmod go-w), or name another file";
+}
+
+/// False if no sweep has begun to write `text`.
+bool is_begun(std::string_view text) {
+  return kBegin.starts_with(text.substr(0, kBegin.size()));
+}
+
 }  // namespace
 
 std::string read_state(const std::string& text, SweepState& state, std::size_t& used) {
@@ -206,7 +256,8 @@ std::string StateFile::open(const std::string& path, SweepState& state) {
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly);
   if (file_ < 0) return fmt::format("{}: {}", path, std::strerror(errno));
   struct stat kind {};
-  if (::fstat(file_, &kind) != 0 || !S_ISREG(kind.st_mode)) return fmt::format("{} is no regular file", path);
+  if (::fstat(file_, &kind) != 0) return fmt::format("{}: {}", path, std::strerror(errno));
+  if (const std::string fault = owner_fault(kind); !fault.empty()) return fmt::format("{}: {}", path, fault);
   if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
     return fmt::format("{}: {}", path,
                        errno == EWOULDBLOCK ? "another sweep writes to it; wait for its end, or name another file"
@@ -215,6 +266,7 @@ std::string StateFile::open(const std::string& path, SweepState& state) {
   std::string text;
   std::string fault = read_all(file_, text);
   std::size_t used = 0;
+  if (fault.empty() && !is_begun(text)) fault = "line 1 is no line of a sweep";
   if (fault.empty()) fault = read_state(text, state, used);
   if (!fault.empty()) {
     return fmt::format("{}: {}\nIf you do not need the file, remove it; else name another one.", path, fault);

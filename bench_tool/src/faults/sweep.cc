@@ -12,7 +12,7 @@
 #include <set>
 #include <system_error>
 
-#include "faults/keeper.h"
+#include "faults/run_folder.h"
 #include "faults/test_row.h"
 
 namespace syscost::bench::faults {
@@ -151,6 +151,7 @@ std::string Sweep::find_framework(ContainedRuns& runs) {
   help.limit = kHelpLimit;
   const std::optional<ContainedEnd> end = run_one(runs, help);
   if (!end) return {};
+  if (!end->fault.empty()) return fmt::format("{} --help cannot be run: {}", options_.command.front(), end->fault);
   options_.framework = framework_in(end->output);
   if (options_.framework) return {};
   return fmt::format(

@@ -1,32 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// Sweeps of failures: the plan, the outcomes, the state file, and the processes and folders of runs.
-#include <fcntl.h>
+// Sweeps of failures: the plan, the outcomes, and the frameworks.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 
-#include "faults/contained.h"
 #include "faults/framework.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
-#include "faults/process_tree.h"
-#include "faults/state_file.h"
 #include "syscost/call_errors.h"
 
 namespace syscost::bench::faults {
 namespace {
-
-namespace fs = std::filesystem;
-using namespace std::chrono_literals;
 
 constexpr int kSignaled = 128;
 
@@ -252,212 +240,6 @@ TEST(FaultFramework, IsFoundInTheHelpAndSelectsOneTest) {
   EXPECT_EQ(selecting(Framework::doctest, "saves, then loads"), "--test-case=saves\\, then loads");
   EXPECT_EQ(selecting(Framework::doctest, "store.saves"), "--test-case=store.saves,saves");
   EXPECT_EQ(selecting(Framework::catch2, "saves [all]"), "\"saves \\[all]\"");
-}
-
-class FaultState : public testing::Test {
- protected:
-  FaultState() {
-    std::string name = testing::TempDir() + "faults.XXXXXX";
-    folder_ = ::mkdtemp(name.data());
-    path_ = folder_ / "sweep.jsonl";
-  }
-  ~FaultState() override { fs::remove_all(folder_); }
-
-  fs::path folder_;
-  fs::path path_;
-};
-
-std::string text_of(const fs::path& path) {
-  std::ostringstream text;
-  text << std::ifstream(path).rdbuf();
-  return text.str();
-}
-
-const SweepIdentity kIdentity = {{"/bin/tests", "--fast"}, "7 bytes", "calls="};
-
-Done crash() {
-  Done done{{0, "write", 3, "EIO", "store.cc:9 save"}, {}};
-  done.result = {Outcome::crashed, "SIGSEGV", "store.cc:9 save", 12, 1, "a \x1b[31m\xff text\n"};
-  return done;
-}
-
-TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
-  {
-    SweepState empty;
-    StateFile file;
-    ASSERT_EQ(file.open(path_, empty), "");
-    ASSERT_EQ(file.begin(kIdentity), "");
-    ASSERT_EQ(file.add(saving()), "");
-    ASSERT_EQ(file.end_learning(Framework::catch2), "");
-    ASSERT_EQ(file.add(PlanSize{5, 2, 3, {{"getpid", 1}}}), "");
-    ASSERT_EQ(file.add(4, crash()), "");
-  }
-  std::ofstream(path_, std::ios::app) << R"({"failure":5,"test":0,"sys)";
-  SweepState state;
-  {
-    StateFile file;
-    ASSERT_EQ(file.open(path_, state), "");
-    EXPECT_EQ(file.add(6, crash()), "");
-  }
-  EXPECT_EQ(state.identity, kIdentity);
-  EXPECT_TRUE(state.has_learned);
-  EXPECT_EQ(state.framework, Framework::catch2);
-  ASSERT_EQ(state.tests.size(), 1U);
-  EXPECT_EQ(state.tests[0].places.size(), 4U);
-  EXPECT_EQ(state.plan, (PlanSize{5, 2, 3, {{"getpid", 1}}}));
-  ASSERT_EQ(state.done.size(), 1U);
-  EXPECT_EQ(state.done.at(4).failure, crash().failure);
-  EXPECT_EQ(state.done.at(4).result.detail, "SIGSEGV");
-  SweepState again;
-  EXPECT_EQ(load_state(path_, again), "");
-  EXPECT_EQ(again.done.size(), 2U) << "the cut line is gone";
-  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-}
-
-TEST_F(FaultState, RefusesOtherFilesAndASecondWriter) {
-  SweepState state;
-  StateFile first;
-  ASSERT_EQ(first.open(path_, state), "");
-  StateFile second;
-  EXPECT_NE(second.open(path_, state).find("another sweep writes to it"), std::string::npos);
-  const fs::path other = folder_ / "rows.csv";
-  std::ofstream(other) << "schema_version,run_id\n";
-  StateFile third;
-  EXPECT_NE(third.open(other, state).find("line 1 is no line of a sweep"), std::string::npos);
-  EXPECT_EQ(text_of(other), "schema_version,run_id\n");
-  fs::create_symlink(path_, folder_ / "link");
-  StateFile fourth;
-  EXPECT_NE(fourth.open(folder_ / "link", state), "");
-}
-
-ContainedCommand shell(const std::string& script) {
-  ContainedCommand command;
-  command.arguments = {"/bin/sh", "-c", script};
-  command.limit = 60s;
-  return command;
-}
-
-ContainedEnd end_of(ContainedRuns& runs, const ContainedCommand& command) {
-  const int number = runs.start(command);
-  for (;;) {
-    if (auto ended = runs.wait(60s)) {
-      EXPECT_EQ(ended->first, number);
-      return std::move(ended->second);
-    }
-  }
-}
-
-TEST(ContainedRun, HasAFolderOfItsOwnAndLeavesNothing) {
-  fs::path folder;
-  {
-    ContainedRuns runs;
-    ASSERT_EQ(runs.fault(), "");
-    folder = runs.folder();
-    const ContainedEnd end = end_of(runs, shell("echo x >made; mkdir $TMPDIR/a; chmod 0 $TMPDIR/a; pwd; exit 7"));
-    EXPECT_EQ(end.fault, "");
-    EXPECT_EQ(WEXITSTATUS(end.status), 7);
-    EXPECT_EQ(end.output.find(folder.string()), 0U) << end.output;
-    EXPECT_TRUE(fs::is_empty(folder));
-    EXPECT_FALSE(fs::exists("made"));
-  }
-  EXPECT_FALSE(fs::exists(folder));
-}
-
-TEST(ContainedRun, SeesTheFilesOfItsWorkingFolder) {
-  const std::string name = "contained_run_test_file";
-  std::ofstream(name) << "seen\n";
-  ContainedRuns runs;
-  ContainedCommand command = shell("cat " + name);
-  for (const WorkingFolder folder : {WorkingFolder::links, WorkingFolder::here}) {
-    command.folder = folder;
-    EXPECT_EQ(end_of(runs, command).output, "seen\n");
-  }
-  fs::remove(name);
-}
-
-TEST(ContainedRun, MayHaveATmpOfItsOwn) {
-  ContainedRuns runs;
-  ContainedCommand command = shell("echo x >/tmp/contained_run_test_own && ls /tmp $TMPDIR");
-  command.has_own_tmp = true;
-  const ContainedEnd end = end_of(runs, command);
-  if (end.output.find("--private-tmp: unshare") != std::string::npos) GTEST_SKIP() << end.output;
-  EXPECT_EQ(WEXITSTATUS(end.status), 0) << end.output;
-  EXPECT_NE(end.output.find("contained_run_test_own"), std::string::npos) << end.output;
-  EXPECT_FALSE(fs::exists("/tmp/contained_run_test_own"));
-  EXPECT_TRUE(fs::is_empty(runs.folder()));
-}
-
-/// The lines of a run's output, as process ids.
-std::vector<pid_t> processes_of(const ContainedEnd& end) {
-  std::vector<pid_t> processes;
-  std::istringstream in(end.output);
-  for (pid_t process = 0; in >> process;) processes.push_back(process);
-  return processes;
-}
-
-TEST(ContainedRun, KillsProcessesThatLeftTheSession) {
-  ContainedRuns runs;
-  const ContainedEnd end = end_of(runs, shell("setsid sleep 1000 & echo $!; exec 1>&- 2>&-; exit 0"));
-  EXPECT_EQ(end.processes_left, 1U);
-  for (const pid_t process : processes_of(end)) EXPECT_NE(::kill(process, 0), 0) << process;
-  EXPECT_EQ(processes_of(end).size(), 1U);
-}
-
-TEST(ContainedRun, EndsAtItsTimeLimitWithAllItsProcesses) {
-  ContainedRuns runs;
-  ContainedCommand command = shell("trap '' TERM INT HUP; (sleep 1000 & echo $!; wait) & echo $!; wait");
-  command.limit = 300ms;
-  const ContainedEnd end = end_of(runs, command);
-  EXPECT_TRUE(end.is_timed_out);
-  for (const pid_t process : processes_of(end)) EXPECT_NE(::kill(process, 0), 0) << process;
-}
-
-TEST(ContainedRun, KeepsTheBeginningAndTheEndOfALongOutput) {
-  ContainedRuns runs;
-  const ContainedEnd end = end_of(runs, shell("echo begin; head -c 1000000 /dev/zero | tr '\\0' x; echo end"));
-  EXPECT_LE(end.output.size(), kMostOutput + 100);
-  EXPECT_EQ(end.output.rfind("begin\n", 0), 0U);
-  EXPECT_NE(end.output.find("bytes left out"), std::string::npos);
-  EXPECT_EQ(end.output.substr(end.output.size() - 4), "end\n");
-}
-
-TEST(ContainedRun, SaysWhyACommandCannotRun) {
-  ContainedRuns runs;
-  ContainedCommand command;
-  command.arguments = {"/no/such/program"};
-  command.limit = 60s;
-  const ContainedEnd end = end_of(runs, command);
-  EXPECT_EQ(WEXITSTATUS(end.status), 127);
-  EXPECT_NE(end.output.find("/no/such/program: No such file"), std::string::npos);
-}
-
-TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilled) {
-  int report[2];
-  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
-  const pid_t owner = ::fork();
-  ASSERT_GE(owner, 0);
-  if (owner == 0) {
-    ContainedRuns runs;
-    // The run writes to the pipe by its number when it is up.
-    ContainedCommand command = shell("setsid sleep 1000 & echo \"$! $PWD\" >/proc/$OWNER/fd/$PIPE; exec sleep 1000");
-    command.variables = {"OWNER=" + std::to_string(::getpid()), "PIPE=" + std::to_string(report[1])};
-    runs.start(command);
-    for (;;) ::pause();
-  }
-  ::close(report[1]);
-  char buffer[4096] = {};
-  ASSERT_GT(::read(report[0], buffer, sizeof buffer - 1), 0);
-  std::istringstream in(buffer);
-  pid_t sleeper = 0;
-  std::string folder;
-  in >> sleeper >> folder;
-  ASSERT_EQ(::kill(owner, SIGKILL), 0);
-  ::waitpid(owner, nullptr, 0);
-  // Its keeper and its janitor hold the other end of this pipe until they have removed everything.
-  while (::read(report[0], buffer, sizeof buffer) > 0) {
-  }
-  EXPECT_NE(::kill(sleeper, 0), 0);
-  EXPECT_FALSE(fs::exists(fs::path(folder).parent_path().parent_path())) << folder;
 }
 
 }  // namespace

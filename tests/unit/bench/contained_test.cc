@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+//
+// Contained runs: the folders and the processes of runs with a failure, and that nothing of them stays.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "faults/contained.h"
+#include "faults/process_tree.h"
+#include "faults/state_file.h"
+
+namespace syscost::bench::faults {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+ContainedCommand shell(const std::string& script) {
+  ContainedCommand command;
+  command.arguments = {"/bin/sh", "-c", script};
+  command.limit = 60s;
+  return command;
+}
+
+ContainedEnd end_of(ContainedRuns& runs, const ContainedCommand& command) {
+  const int number = runs.start(command);
+  for (;;) {
+    if (auto ended = runs.wait(60s)) {
+      EXPECT_EQ(ended->first, number);
+      return std::move(ended->second);
+    }
+  }
+}
+
+/// A working directory and a TMPDIR that a test may choose.
+class ContainedRunIn : public testing::Test {
+ protected:
+  ContainedRunIn() : before_(fs::current_path()) {
+    const char* const variable = ::getenv("TMPDIR");
+    temporary_ = variable != nullptr ? variable : "";
+    std::string name = before_ / "contained.XXXXXX";  // not in /tmp, which a run may cover
+    folder_ = ::mkdtemp(name.data());
+    fs::current_path(folder_);
+  }
+  ~ContainedRunIn() override {
+    fs::current_path(before_);
+    temporary_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", temporary_.c_str(), 1);
+    fs::remove_all(folder_);
+  }
+
+  fs::path before_;
+  std::string temporary_;
+  fs::path folder_;
+};
+
+TEST(ContainedRun, HasAFolderOfItsOwnAndLeavesNothing) {
+  fs::path folder;
+  {
+    ContainedRuns runs;
+    ASSERT_EQ(runs.fault(), "");
+    folder = runs.folder();
+    const ContainedEnd end = end_of(runs, shell("echo x >made; mkdir $TMPDIR/a; chmod 0 $TMPDIR/a; pwd; exit 7"));
+    EXPECT_EQ(end.fault, "");
+    EXPECT_EQ(WEXITSTATUS(end.status), 7);
+    EXPECT_EQ(end.output.find(folder.string()), 0U) << end.output;
+    EXPECT_TRUE(fs::is_empty(folder));
+    EXPECT_FALSE(fs::exists("made"));
+  }
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST(ContainedRun, SeesTheFilesOfItsWorkingFolder) {
+  const std::string name = "contained_run_test_file";
+  std::ofstream(name) << "seen\n";
+  ContainedRuns runs;
+  ContainedCommand command = shell("cat " + name);
+  for (const WorkingFolder folder : {WorkingFolder::links, WorkingFolder::here}) {
+    command.folder = folder;
+    EXPECT_EQ(end_of(runs, command).output, "seen\n");
+  }
+  fs::remove(name);
+}
+
+TEST(ContainedRun, MayHaveATmpOfItsOwn) {
+  ContainedRuns runs;
+  ContainedCommand command = shell("echo x >/tmp/contained_run_test_own && ls /tmp $TMPDIR; stat -c %a /tmp");
+  command.has_own_tmp = true;
+  const ContainedEnd end = end_of(runs, command);
+  if (end.output.find("--private-tmp: unshare") != std::string::npos) GTEST_SKIP() << end.output;
+  EXPECT_EQ(WEXITSTATUS(end.status), 0) << end.output;
+  EXPECT_NE(end.output.find("contained_run_test_own"), std::string::npos) << end.output;
+  EXPECT_NE(end.output.find("1777\n"), std::string::npos) << end.output;
+  EXPECT_FALSE(fs::exists("/tmp/contained_run_test_own"));
+  EXPECT_TRUE(fs::is_empty(runs.folder()));
+}
+
+TEST_F(ContainedRunIn, MayHaveATmpOfItsOwnBelowALinkToTmp) {
+  fs::create_symlink("/tmp", folder_ / "link");
+  ::setenv("TMPDIR", (folder_ / "link").c_str(), 1);
+  ContainedRuns runs;
+  ContainedCommand command = shell("pwd; test -d $TMPDIR");
+  command.has_own_tmp = true;
+  const ContainedEnd end = end_of(runs, command);
+  if (end.output.find("--private-tmp: unshare") != std::string::npos) GTEST_SKIP() << end.output;
+  EXPECT_EQ(WEXITSTATUS(end.status), 0) << end.output;
+  EXPECT_EQ(end.output.rfind("/tmp/", 0), 0U) << end.output;
+}
+
+TEST_F(ContainedRunIn, CopiesItsWorkingFolderWithoutItsOwnFolderAndFifos) {
+  fs::create_directories(folder_ / "data" / "tmp");
+  std::ofstream(folder_ / "data" / "text") << "seen\n";
+  fs::create_symlink("data/text", folder_ / "link");
+  ASSERT_EQ(::mkfifo((folder_ / "fifo").c_str(), 0600), 0);
+  ::setenv("TMPDIR", (folder_ / "data" / "tmp").c_str(), 1);
+  ContainedRuns runs;
+  ContainedCommand command = shell("ls . data data/tmp; cat link; echo x >data/text");
+  command.folder = WorkingFolder::copy;
+  const ContainedEnd end = end_of(runs, command);
+  EXPECT_EQ(end.fault, "");
+  EXPECT_EQ(end.output, ".:\ndata\nlink\n\ndata:\ntext\ntmp\n\ndata/tmp:\nseen\n");
+  std::string left;
+  std::ifstream(folder_ / "data" / "text") >> left;
+  EXPECT_EQ(left, "seen");
+}
+
+/// The lines of a run's output, as process ids.
+std::vector<pid_t> processes_of(const ContainedEnd& end) {
+  std::vector<pid_t> processes;
+  std::istringstream in(end.output);
+  for (pid_t process = 0; in >> process;) processes.push_back(process);
+  return processes;
+}
+
+TEST(ContainedRun, KillsProcessesThatLeftTheSession) {
+  ContainedRuns runs;
+  const ContainedEnd end = end_of(runs, shell("setsid sleep 1000 & echo $!; exec 1>&- 2>&-; exit 0"));
+  EXPECT_EQ(end.processes_left, 1U);
+  for (const pid_t process : processes_of(end)) EXPECT_NE(::kill(process, 0), 0) << process;
+  EXPECT_EQ(processes_of(end).size(), 1U);
+}
+
+TEST(ContainedRun, EndsAtItsTimeLimitWithAllItsProcesses) {
+  ContainedRuns runs;
+  ContainedCommand command = shell("trap '' TERM INT HUP; (sleep 1000 & echo $!; wait) & echo $!; wait");
+  command.limit = 300ms;
+  const ContainedEnd end = end_of(runs, command);
+  EXPECT_TRUE(end.is_timed_out);
+  for (const pid_t process : processes_of(end)) EXPECT_NE(::kill(process, 0), 0) << process;
+}
+
+TEST(ContainedRun, KeepsTheBeginningAndTheEndOfALongOutput) {
+  ContainedRuns runs;
+  const ContainedEnd end = end_of(runs, shell("echo begin; head -c 1000000 /dev/zero | tr '\\0' x; echo end"));
+  EXPECT_LE(end.output.size(), kMostOutput + 100);
+  EXPECT_EQ(end.output.rfind("begin\n", 0), 0U);
+  EXPECT_NE(end.output.find("bytes left out"), std::string::npos);
+  EXPECT_EQ(end.output.substr(end.output.size() - 4), "end\n");
+}
+
+TEST(ContainedRun, SaysWhyACommandCannotRun) {
+  ContainedRuns runs;
+  ContainedCommand command;
+  command.arguments = {"/no/such/program"};
+  command.limit = 60s;
+  const ContainedEnd end = end_of(runs, command);
+  EXPECT_EQ(WEXITSTATUS(end.status), 127);
+  EXPECT_NE(end.output.find("/no/such/program: No such file"), std::string::npos);
+}
+
+/// What a killed process leaves becomes a child of this one, which can wait for its end.
+class Heir {
+ public:
+  Heir() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }
+  ~Heir() { ::prctl(PR_SET_CHILD_SUBREAPER, 0); }
+  Heir(const Heir&) = delete;
+  Heir& operator=(const Heir&) = delete;
+
+  static void kill_and_wait_for_all(pid_t process) {
+    EXPECT_EQ(::kill(process, SIGKILL), 0);
+    while (::waitpid(-1, nullptr, 0) > 0) {
+    }
+  }
+};
+
+TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilled) {
+  const Heir heir;
+  int report[2];
+  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    ContainedRuns runs;
+    // The run writes to the pipe by its number when it is up.
+    ContainedCommand command = shell("setsid sleep 1000 & echo \"$! $PWD\" >/proc/$OWNER/fd/$PIPE; exec sleep 1000");
+    command.variables = {"OWNER=" + std::to_string(::getpid()), "PIPE=" + std::to_string(report[1])};
+    runs.start(command);
+    for (;;) ::pause();
+  }
+  ::close(report[1]);
+  char buffer[4096] = {};
+  ASSERT_GT(::read(report[0], buffer, sizeof buffer - 1), 0);
+  ::close(report[0]);
+  std::istringstream in(buffer);
+  pid_t sleeper = 0;
+  std::string folder;
+  in >> sleeper >> folder;
+  Heir::kill_and_wait_for_all(owner);
+  EXPECT_NE(::kill(sleeper, 0), 0);
+  EXPECT_FALSE(fs::exists(fs::path(folder).parent_path().parent_path())) << folder;
+}
+
+TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilledWhileTheKeeperReports) {
+  const Heir heir;
+  int report[2];
+  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
+  const pid_t owner = ::fork();
+  ASSERT_GE(owner, 0);
+  if (owner == 0) {
+    ContainedRuns runs;
+    int go[2];
+    if (::pipe(go) != 0) ::_exit(1);
+    // start() makes its pipe at the lowest free number.
+    const int pipe = ::dup(go[0]);
+    ::close(pipe);
+    ContainedCommand command = shell("head -c 1 /proc/$OWNER/fd/$GO; head -c 20000 /dev/zero");
+    command.variables = {"OWNER=" + std::to_string(::getpid()), "GO=" + std::to_string(go[0])};
+    runs.start(command);
+    // The report is longer than the pipe, so the keeper waits in the middle of it.
+    if (::fcntl(pipe, F_SETPIPE_SZ, 4096) != 4096 || ::write(go[1], "x", 1) != 1) ::_exit(1);
+    pollfd one{pipe, POLLIN, 0};
+    ::poll(&one, 1, -1);
+    const std::string folder = runs.folder();
+    if (::write(report[1], folder.data(), folder.size()) < 0) ::_exit(1);
+    for (;;) ::pause();
+  }
+  ::close(report[1]);
+  char folder[4096] = {};
+  ASSERT_GT(::read(report[0], folder, sizeof folder - 1), 0);
+  ::close(report[0]);
+  Heir::kill_and_wait_for_all(owner);
+  EXPECT_FALSE(fs::exists(folder)) << folder;
+}
+
+TEST(ContainedRun, LeavesNothingIfItsJanitorIsKilled) {
+  fs::path folder;
+  {
+    const std::set<pid_t> before = processes_below(::getpid());
+    ContainedRuns runs;
+    folder = runs.folder();
+    std::set<pid_t> janitor = processes_below(::getpid());
+    for (const pid_t other : before) janitor.erase(other);
+    ASSERT_EQ(janitor.size(), 1U);
+    ASSERT_EQ(::kill(*janitor.begin(), SIGKILL), 0);
+  }
+  EXPECT_FALSE(fs::exists(folder));
+}
+
+TEST_F(ContainedRunIn, DoesNotHoldTheStateFileOfItsOwner) {
+  SweepState state;
+  std::optional<StateFile> first(std::in_place);
+  ASSERT_EQ(first->open(folder_ / "sweep.jsonl", state), "");
+  ContainedRuns runs;
+  ContainedCommand command = shell("sleep 1000");
+  command.limit = 10s;
+  runs.start(command);
+  first.reset();  // as if the owner had been killed
+  // The keeper and the janitor close the file when they begin.
+  std::string fault = "not tried";
+  while (!fault.empty() && !runs.wait(1ms)) {
+    StateFile second;
+    fault = second.open(folder_ / "sweep.jsonl", state);
+  }
+  EXPECT_EQ(fault, "");
+}
+
+}  // namespace
+}  // namespace syscost::bench::faults
