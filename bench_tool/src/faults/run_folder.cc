@@ -10,23 +10,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string fault_of(const fs::path& path, const std::error_code& error) {
+  return error ? fmt::format("{}: {}", path.string(), error.message()) : "";
+}
+
 /// Copies all files, folders and links in `from` to `to`. FIFOs, sockets and devices are left out, and the folder
-/// `left_out`, which may lie in `from`.
-void copy_below(const fs::path& from, const fs::path& to, const fs::path& left_out, std::error_code& error) {
-  for (fs::directory_iterator entry(from, error), end; !error && entry != end; entry.increment(error)) {
-    const fs::path copy = to / entry->path().filename();
+/// `left_out`, which may lie in `from`. Returns what went wrong, or "".
+std::string copy_below(const fs::path& from, const fs::path& to, const fs::path& left_out) {
+  std::error_code error;
+  fs::directory_iterator entry(from, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    const fs::path& path = entry->path();
+    const fs::path copy = to / path.filename();
     const fs::file_type type = entry->symlink_status(error).type();
-    if (error) return;
     if (type == fs::file_type::symlink) {
-      fs::copy_symlink(entry->path(), copy, error);
+      fs::copy_symlink(path, copy, error);
     } else if (type == fs::file_type::regular) {
-      fs::copy_file(entry->path(), copy, error);
-    } else if (type == fs::file_type::directory && !fs::equivalent(entry->path(), left_out, error) && !error) {
-      fs::create_directory(copy, entry->path(), error);
-      if (!error) copy_below(entry->path(), copy, left_out, error);
+      fs::copy_file(path, copy, error);
+    } else if (type == fs::file_type::directory && !fs::equivalent(path, left_out, error) && !error) {
+      fs::create_directory(copy, path, error);
+      if (std::string fault = error ? "" : copy_below(path, copy, left_out); !fault.empty()) return fault;
     }
-    if (error) return;
+    if (error) return fault_of(path, error);
   }
+  return fault_of(from, error);
 }
 
 }  // namespace
@@ -34,20 +41,21 @@ void copy_below(const fs::path& from, const fs::path& to, const fs::path& left_o
 std::string make_working_folder(WorkingFolder kind, const fs::path& ours, const fs::path& folder, fs::path& made) {
   std::error_code error;
   fs::create_directories(folder / "tmp", error);
-  if (error) return fmt::format("{}: {}", (folder / "tmp").string(), error.message());
+  if (error) return fault_of(folder / "tmp", error);
   made = ours;
   if (kind == WorkingFolder::here) return {};
   made = folder / "work";
   fs::create_directory(made, error);
   if (!error && kind == WorkingFolder::copy) {
-    copy_below(ours, made, folder.parent_path(), error);
-  } else if (!error) {
+    return copy_below(ours, made, folder.parent_path());
+  }
+  if (!error) {
     for (fs::directory_iterator entry(ours, error), end; !error && entry != end; entry.increment(error)) {
       fs::create_symlink(entry->path(), made / entry->path().filename(), error);
       if (error) break;
     }
   }
-  return error ? fmt::format("{}: {}", made.string(), error.message()) : "";
+  return fault_of(made, error);
 }
 
 fs::path real_tmp() {
