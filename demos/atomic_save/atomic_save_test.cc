@@ -4,10 +4,13 @@
 #include <gtest/gtest.h>
 #include <syscost/gtest.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <ostream>
 #include <string>
+#include <system_error>
 
 #include "settings.h"
 
@@ -32,11 +35,17 @@ constexpr Version kVersions[] = {
 
 class Settings : public testing::TestWithParam<Version> {
  protected:
-  Settings() {
+  // In a sweep these fail, too.
+  void SetUp() override {
     std::string folder = std::filesystem::temp_directory_path() / "settings-XXXXXX";
-    folder_ = mkdtemp(folder.data());
+    ASSERT_NE(mkdtemp(folder.data()), nullptr) << std::strerror(errno);
+    folder_ = folder;
   }
-  ~Settings() override { std::filesystem::remove_all(folder_); }
+  void TearDown() override {
+    std::error_code error;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+    EXPECT_FALSE(error) << folder_ << ": " << error.message();
+  }
 
   static bool save(const std::string& path, const std::string& text) { return GetParam().save(path, text); }
 
