@@ -52,7 +52,9 @@ struct CrashOptions {
   /// Names of files (`*` = any letters) that may be mapped for writing. What is written through a mapping is not seen,
   /// so other files mapped so are an error.
   std::vector<std::string> may_be_mapped = {};
-  /// Each check runs in a child process: a crash of one is a failure of this state, and the others go on.
+  /// Each check runs in a child process: a crash of one is a failure of this state, and the others go on. One that takes
+  /// 60 s is ended, and what it started ends with it. An assertion of GoogleTest that fails in it refuses the state and
+  /// fails the test; those of Catch2 and doctest are not seen unless they throw.
   bool in_child = false;
 };
 

@@ -8,8 +8,9 @@
 // The body runs once without a failure, to learn its calls on this thread. Then it runs again for each of them and each
 // error of syscost/call_errors.h, with a syscost::Fault for the n-th call: in a fork child of its own, so that a crash,
 // a hang or a body that ends the program is an outcome like others, and nothing that the body leaves in memory reaches
-// the next run. A process with other threads cannot do that; there the runs are in the process itself, and a crash ends
-// it. `bench faults` does the same to tests as they are (docs/sweeps.md).
+// the next run. Processes that it leaves are killed. A process with other threads cannot do that, and faults that are
+// open outside end in a child; there the runs are in the process itself, and a crash ends it. `bench faults` does the
+// same to tests as they are (docs/sweeps.md).
 #pragma once
 
 #include <algorithm>
@@ -154,7 +155,7 @@ struct ChildRun {
   std::string why_none = {};     ///< It did not run; empty = it did.
   bool has_said = false;         ///< It came to its end.
   bool has_failed_test = false;  ///< By an assertion of the framework: the running test has failed.
-  std::string said = {};         ///< At most 4095 bytes.
+  std::string said = {};         ///< At most 64 KiB.
   bool is_timed_out = false;
   int signal = 0;  ///< That ended it; 0 = none.
   int code = 0;    ///< The exit code.

@@ -8,15 +8,10 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
-
-#include "os/environment.h"
 
 namespace syscost::crash {
 namespace {
@@ -188,33 +183,6 @@ Result<void> write_files(const Image& image, const std::string& directory) {
     }
   }
   return {};
-}
-
-// ---- the scratch folder ---------------------------------------------------------------------------------------------
-
-Result<ScratchFolder> ScratchFolder::make() {
-  const char* const folder = variable("TMPDIR");
-  std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/syscost-crash-XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) return errno_failure("make", path, errno);
-  return ScratchFolder(std::move(path));
-}
-
-ScratchFolder::ScratchFolder(std::string path) : path_(std::move(path)), owner_(getpid()) {}
-ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})), owner_(other.owner_) {}
-
-ScratchFolder::~ScratchFolder() {
-  if (path_.empty() || getpid() != owner_) return;
-  clear();
-  rmdir(path_.c_str());
-}
-
-void ScratchFolder::clear() const {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
-    std::error_code ignored;
-    std::filesystem::remove_all(entry.path(), ignored);
-  }
 }
 
 }  // namespace syscost::crash

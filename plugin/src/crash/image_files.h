@@ -3,8 +3,6 @@
 // Images from the files of a directory, and back.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,25 +25,5 @@ Result<Snapshot> read_files(const std::string& directory, std::uint64_t most_byt
 /// Makes the files of `image` in `directory`, which it makes. Directories are made so that their owner can remove what
 /// they hold.
 Result<void> write_files(const Image& image, const std::string& directory);
-
-/// A directory for the states of one run, which no other user can enter. It goes with all it holds.
-class ScratchFolder {
- public:
-  /// In TMPDIR, or in /tmp.
-  static Result<ScratchFolder> make();
-  ScratchFolder(ScratchFolder&& other) noexcept;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder();
-
-  const std::string& path() const { return path_; }
-  /// Removes what lies in it.
-  void clear() const;
-
- private:
-  explicit ScratchFolder(std::string path);
-
-  std::string path_;
-  pid_t owner_;  // a fork child of a check removes nothing
-};
 
 }  // namespace syscost::crash

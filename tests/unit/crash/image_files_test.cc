@@ -6,11 +6,17 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
+#include <string_view>
+
+#include "crash/scratch_folder.h"
 
 namespace syscost::crash {
 namespace {
@@ -81,6 +87,34 @@ TEST(ImageFiles, TheScratchFolderIsPrivateAndGoes) {
     fs::create_directories(path + "/a/b");
   }
   EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(ImageFiles, AScratchFolderOfAProcessThatWasKilledGoesWithTheNext) {
+  const Result<ScratchFolder> outer = ScratchFolder::make();
+  ASSERT_TRUE(outer.ok());
+  ASSERT_EQ(setenv("TMPDIR", outer.value().path().c_str(), 1), 0);
+  const auto folders = [&] {
+    return std::distance(fs::directory_iterator(outer.value().path()), fs::directory_iterator());
+  };
+  fs::create_directory(outer.value().path() + "/syscost-crash-shared");  // others may enter it
+  const pid_t child = fork();
+  if (child == 0) {
+    const Result<ScratchFolder> left = ScratchFolder::make();
+    fs::create_directory(left.value().path() + "/state");
+    _exit(left.ok() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(folders(), 2);
+  {
+    const Result<ScratchFolder> one = ScratchFolder::make();
+    EXPECT_EQ(folders(), 2) << "the next run removes it";
+    const Result<ScratchFolder> two = ScratchFolder::make();
+    EXPECT_EQ(folders(), 3) << "and not one in use";
+  }
+  EXPECT_EQ(folders(), 1);
+  unsetenv("TMPDIR");
 }
 
 }  // namespace

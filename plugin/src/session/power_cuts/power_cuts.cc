@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/power_cuts/power_cuts.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -21,8 +14,11 @@
 #include "crash/final_check.h"
 #include "crash/image_files.h"
 #include "crash/journal.h"
+#include "crash/scratch_folder.h"
 #include "os/mapped_memory.h"
+#include "session/contained_child.h"
 #include "session/windows/own_calls.h"
+#include "syscost/adapter.h"
 
 namespace syscost::session {
 namespace {
@@ -78,9 +74,15 @@ CrashReport PowerCuts::run(const std::string& directory, const std::function<voi
     trials.emplace(std::move(recording.value()), options);
     report = trials->report();
   }
-  if (Result<void> tried = try_states(*trials, directory, check, options, report); !tried.ok()) {
-    return refuse(tried.failure());
+  assertions_failed_ = 0;
+  const Result<void> tried = try_states(*trials, directory, check, options, report);
+  // After the last state: an assertion is seen only in a test that had not failed.
+  if (assertions_failed_ > 0) {
+    adapter::fail_test("an assertion failed in the check of " + std::to_string(assertions_failed_) +
+                       (assertions_failed_ == 1 ? " state" : " states") +
+                       ", in a child process, which printed it above");
   }
+  if (!tried.ok()) return refuse(tried.failure());
   return report;
 }
 
@@ -189,49 +191,27 @@ Result<void> PowerCuts::try_states(const crash::Trials& trials, const std::strin
   return {};
 }
 
-crash_detail::Verdict PowerCuts::verdict_of_child(const Check& check, const CrashPoint& point) const {
+crash_detail::Verdict PowerCuts::verdict_of_child(const Check& check, const CrashPoint& point) {
+  constexpr char kGood = '+';
+  constexpr char kBad = '-';
+  constexpr std::chrono::seconds kLimit{60};
   const OwnCalls own(shared_.backend.current());
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return {false, std::string("no pipe to a child: ") + std::strerror(errno)};
-  const pid_t child = fork();
-  if (child == 0) {
-    const crash_detail::Verdict verdict = check(point);
-    const std::string answer = (verdict.is_good ? "+" : "-") + verdict.message;
-    for (std::size_t at = 0; at < answer.size();) {
-      const ssize_t count = write(ends[1], answer.data() + at, answer.size() - at);
-      if (count <= 0) break;
-      at += static_cast<std::size_t>(count);
-    }
-    _exit(0);
+  const ContainedRun run = run_contained(
+      [&] {
+        const crash_detail::Verdict verdict = check(point);
+        return (verdict.is_good ? kGood : kBad) + verdict.message;
+      },
+      kLimit);
+  if (!run.why_none.empty()) return {false, "no child for the check: " + run.why_none};
+  if (run.is_timed_out) return {false, "the check did not end within 60 s"};
+  if (run.signal != 0) return {false, std::string("the check was ended by: ") + strsignal(run.signal)};
+  if (!run.has_said) return {false, "the check ended the process"};
+  crash_detail::Verdict verdict = {run.said.front() == kGood, run.said.substr(1)};
+  if (run.has_failed_test) {
+    ++assertions_failed_;
+    if (verdict.is_good) verdict = {false, "an assertion failed in the child process, which printed it above"};
   }
-  const int fork_error = errno;
-  close(ends[1]);
-  if (child < 0) {
-    close(ends[0]);
-    return {false, std::string("no child for the check: ") + std::strerror(fork_error)};
-  }
-  std::string answer;
-  bool is_late = false;
-  constexpr int kPatienceMs = 60'000;
-  while (true) {
-    pollfd waits{ends[0], POLLIN, 0};
-    const int ready = poll(&waits, 1, kPatienceMs);
-    if (ready < 0 && errno == EINTR) continue;
-    is_late = ready == 0;
-    char piece[4096];
-    const ssize_t count = ready > 0 ? read(ends[0], piece, sizeof piece) : 0;
-    if (count <= 0) break;
-    answer.append(piece, static_cast<std::size_t>(count));
-  }
-  close(ends[0]);
-  if (is_late) kill(child, SIGKILL);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (is_late) return {false, "the check did not end within 60 s"};
-  if (WIFSIGNALED(status)) return {false, std::string("the check was ended by: ") + strsignal(WTERMSIG(status))};
-  if (answer.empty()) return {false, "the check ended the process"};
-  return {answer[0] == '+', answer.substr(1)};
+  return verdict;
 }
 
 }  // namespace syscost::session

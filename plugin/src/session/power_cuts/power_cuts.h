@@ -3,6 +3,7 @@
 // PowerCuts: syscost::for_each_crash, from the recording of the body to the report.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <span>
@@ -41,10 +42,11 @@ class PowerCuts {
   std::map<std::uint32_t, std::string> lines_of(std::span<const FileCall> calls);
   Result<void> try_states(const crash::Trials& trials, const std::string& directory, const Check& check,
                           const CrashOptions& options, CrashReport& report);
-  crash_detail::Verdict verdict_of_child(const Check& check, const CrashPoint& point) const;
+  crash_detail::Verdict verdict_of_child(const Check& check, const CrashPoint& point);
 
   Measurement& shared_;
   std::function<bool()> attach_backend_;
+  std::size_t assertions_failed_ = 0;  ///< Checks in children in which the framework saw an assertion fail.
 };
 
 }  // namespace syscost::session

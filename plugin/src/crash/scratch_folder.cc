@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "crash/scratch_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "os/environment.h"
+#include "os/own_descriptors.h"
+
+namespace syscost::crash {
+namespace {
+
+constexpr std::string_view kBeginning = "syscost-crash-";
+constexpr std::string_view kRandom = "XXXXXX";
+
+/// A descriptor that holds the lock of the folder. -1 with errno: EWOULDBLOCK if another process holds it, ENOENT if
+/// the folder is gone, EPERM if it is not ours alone.
+int lock_of(const std::string& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return -1;
+  struct stat opened {};
+  struct stat now {};
+  constexpr mode_t kOfOthers = S_IRWXG | S_IRWXO;
+  int error = 0;
+  if (flock(folder, LOCK_EX | LOCK_NB) != 0 || fstat(folder, &opened) != 0 || lstat(path.c_str(), &now) != 0) {
+    error = errno;
+  } else if (opened.st_ino != now.st_ino || opened.st_dev != now.st_dev) {
+    error = ENOENT;
+  } else if (opened.st_uid != geteuid() || (opened.st_mode & kOfOthers) != 0) {
+    error = EPERM;
+  }
+  if (error == 0) return folder;
+  close(folder);
+  errno = error;
+  return -1;
+}
+
+void remove_left(const std::string& in) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(in, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    if (name.size() != kBeginning.size() + kRandom.size() || name.compare(0, kBeginning.size(), kBeginning) != 0) {
+      continue;
+    }
+    const int lock = lock_of(at->path().string());
+    if (lock < 0) continue;
+    std::error_code ignored;
+    std::filesystem::remove_all(at->path(), ignored);
+    close(lock);
+  }
+}
+
+}  // namespace
+
+Result<ScratchFolder> ScratchFolder::make() {
+  const char* const folder = variable("TMPDIR");
+  const std::string in = folder != nullptr && *folder != '\0' ? folder : "/tmp";
+  remove_left(in);
+  // A run that starts at the same time may remove the folder before its lock is taken.
+  constexpr int kTries = 10;
+  std::string path;
+  for (int i = 0; i < kTries; ++i) {
+    path = in + "/" + std::string(kBeginning) + std::string(kRandom);
+    if (mkdtemp(path.data()) == nullptr) return errno_failure("make", path, errno);
+    const int lock = lock_of(path);
+    if (lock >= 0) return ScratchFolder(std::move(path), keep_descriptor(lock));
+    if (errno == EWOULDBLOCK || errno == ENOENT) continue;
+    // Where the file system has no locks, no run removes it.
+    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return ScratchFolder(std::move(path), -1);
+    const Failure why = errno_failure("lock", path, errno);
+    rmdir(path.c_str());
+    return why;
+  }
+  return errno_failure("lock", path, EWOULDBLOCK);
+}
+
+ScratchFolder::ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock), owner_(getpid()) {}
+ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
+    : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)), owner_(other.owner_) {}
+
+ScratchFolder::~ScratchFolder() {
+  if (path_.empty() || getpid() != owner_) return;
+  clear();
+  rmdir(path_.c_str());
+  close_descriptor(lock_);
+}
+
+void ScratchFolder::clear() const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
+    std::error_code ignored;
+    std::filesystem::remove_all(entry.path(), ignored);
+  }
+}
+
+}  // namespace syscost::crash
