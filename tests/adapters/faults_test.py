@@ -156,7 +156,7 @@ class Faults(Case):
         for value, reason in (("write", "does not say what happens"), ("wriet:EIO", "wriet"), ("write:EFOO", "neither an errno"),
                               ("write:EIO:0", "neither"), ("write:error=0", "names no errno"), ("write:when=1", "does not say"),
                               ("write:EIO:when=3..2", "is not FIRST"), ("write:signal=SIGTERM", "does not have"),
-                              ("exit_group:EIO", "cannot fail"), ("write:shorten=0", "from 1 on"), ("", "")):
+                              ("exit_group:EIO", "cannot fail"), ("write,exit_group:EIO:99", "cannot fail"), ("write:EIO:path=/", "all files"), ("write:shorten=0", "from 1 on"), ("", "")):
             with self.subTest(value):
                 done = self.flags(f"--syscost_inject={value}", code=2)
                 self.assertIn("--syscost_inject", done.err)
@@ -213,8 +213,8 @@ class Faults(Case):
 
     def test_mistakes_fail_everywhere(self):
         done = self.run_program(FAULTS, "--gtest_filter=Refused.*", code=1)
-        self.assertIn("[  FAILED  ] 7 tests", done.out)
-        for reason in ("names exit_group, which cannot fail", "wriet", "is no errno", "numbered from 1 on", "shortened to 0 bytes",
+        self.assertIn("[  FAILED  ] 8 tests", done.out)
+        for reason in ("is negative, or longer than an hour", "names exit_group, which cannot fail", "wriet", "is no errno", "numbered from 1 on", "shortened to 0 bytes",
                        "no call that is selected has a file", "is no path of a fault"):
             self.assertIn(reason, done.out)
 

@@ -74,6 +74,15 @@ class Secure(Case):
         self.run_as_user(self.copy("cap_bpf,cap_perfmon+ep"), *flags, code=None, PATH=path)
         self.assertEqual(self.marks(), "")
 
+    def test_the_caller_decides_no_result_of_a_call(self):
+        self.needs("dispatch")
+        program = self.copy("cap_bpf,cap_perfmon+ep")
+        for name, value in (("inject", "capset:retval=0"), ("forbid", "getppid")):
+            for way in ((), {f"SYSCOST_{name.upper()}": value}), ((f"--syscost_{name}={value}",), {}):
+                done = self.run_as_user(program, *way[0], code=2, **way[1])
+                self.assertIn(f"--syscost_{name} decides what happens inside this program", done.err)
+        self.run_as_user(self.copy(), "--syscost_inject=capset:retval=0")  # the control
+
     def test_a_program_that_may_do_more_with_files_opens_none(self):
         folder = os.path.join(self.folder, "roots")
         os.mkdir(folder, 0o700)

@@ -12,20 +12,34 @@ namespace {
 /// A program cannot go on after one of these has failed: it does not look at a result.
 constexpr std::string_view kNeverFail[] = {"rt_sigreturn", "exit", "exit_group", "restart_syscall"};
 
+/// True if a term of the selector is this name.
+bool names(std::string_view selector, std::string_view name) {
+  for (std::size_t at = 0; at <= selector.size();) {
+    const std::size_t end = std::min(selector.find(',', at), selector.size());
+    if (selector.substr(at, end - at) == name) return true;
+    at = end + 1;
+  }
+  return false;
+}
+
 }  // namespace
 
-FaultNumbers fault_numbers(const Selector& wanted) {
+FaultNumbers fault_numbers(std::string_view text, const Selector& wanted) {
   FaultNumbers found;
+  std::string_view left_out;
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     const SyscallId id{Abi::x86_64, number};
     if (!wanted.matches(id)) continue;
     const std::string_view name = syscall_base_name(id);
     if (std::find(std::begin(kNeverFail), std::end(kNeverFail), name) == std::end(kNeverFail)) {
       found.numbers.set(number);
-    } else if (found.refused.empty()) {
+    } else if (names(text, name)) {
       found.refused = name;
+    } else {
+      left_out = name;
     }
   }
+  if (found.refused.empty() && found.numbers.none()) found.refused = left_out;
   return found;
 }
 

@@ -13,6 +13,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/call_stack.h"
@@ -24,6 +25,8 @@ namespace syscost {
 struct FaultRule {
   static constexpr std::size_t kNumbers = 512;
   static constexpr std::uint64_t kEver = std::numeric_limits<std::uint64_t>::max();
+  static constexpr std::uint64_t kMostDelayNs = std::uint64_t{3600} * 1'000'000'000;
+  static constexpr std::int64_t kMostErrno = 4095;
 
   /// Which calls match: by their number in the native ABI.
   std::bitset<kNumbers> numbers;
@@ -71,6 +74,7 @@ struct FaultCounts {
   std::uint64_t matches = 0;  ///< Calls that the rule looked at.
   std::uint64_t hits = 0;
   std::uint64_t unnumbered = 0;  ///< Matches that were let through: there was no memory for a count of their thread.
+  std::uint64_t filtered = 0;  ///< Calls that were let through: a filter of the program may forbid what the rule needs.
 };
 
 /// An open rule.
@@ -100,7 +104,10 @@ class FaultInjector {
   virtual const StackSource* stacks() const { return nullptr; }
   /// The first hits of a rule with keeps_hits.
   virtual std::vector<FaultHit> hits(FaultId rule) const = 0;
-  /// No call that begins after this meets the rule.
+  /// No call that begins after this meets the rule. What it has counted and kept stays until close(). A backend that
+  /// cannot do this does nothing: then the rule ends by close() alone.
+  virtual void stop(FaultId /*rule*/) {}
+  /// The same, and another rule may take the place of what was counted.
   virtual void close(FaultId rule) = 0;
 
   /// True if calls of a fork child can meet rules.
@@ -118,13 +125,14 @@ class FaultInjector {
   FaultInjector() = default;
 };
 
-/// The numbers that a rule may have of those that `wanted` selects. `refused`: a syscall that it names, and that must
-/// not fail because the program could not go on: a return from a signal handler, the end of a thread. A selector that
-/// names many leaves these out.
+/// The numbers that a rule may have of those that a selector selects. `refused`: a syscall that it names, or the only
+/// one that it selects, and that must not fail because the program could not go on: a return from a signal handler, the
+/// end of a thread. A selector of many (`%process`) leaves these out.
 struct FaultNumbers {
   std::bitset<FaultRule::kNumbers> numbers;
   std::string refused;
 };
-FaultNumbers fault_numbers(const Selector& wanted);
+/// `text`: what `wanted` was read from.
+FaultNumbers fault_numbers(std::string_view text, const Selector& wanted);
 
 }  // namespace syscost

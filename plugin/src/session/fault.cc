@@ -21,6 +21,8 @@ namespace syscost {
 namespace {
 
 constexpr unsigned kKindBits = 12;  // of st_mode, below the kind
+/// What a fault is refused for: no errno is so low, and none is 0 or negative.
+constexpr std::int64_t kNoErrno = -FaultRule::kMostErrno - 1;
 
 unsigned mode_of(FileType kind) {
   switch (kind) {
@@ -88,12 +90,13 @@ session::Faults& faults() {
 }  // namespace
 
 Fault::Fault(std::string_view selector, int error, const When& when, Reach reach)
-    : Fault(selector, Effect{.result = error > 0 ? -std::int64_t{error} : -5000}, when, reach) {}
+    : Fault(selector, Effect{.result = error > 0 ? -std::int64_t{error} : kNoErrno}, when, reach) {}
 
 Fault::Fault(std::string_view selector, const Effect& effect, const When& when, Reach reach) {
   FaultRule rule = rule_of(when, reach);
   rule.result = effect.result;
   rule.most_bytes = effect.most_bytes;
+  // A negative one becomes longer than any that is allowed.
   rule.delay_enter_ns = static_cast<std::uint64_t>(effect.delay_enter.count());
   rule.delay_exit_ns = static_cast<std::uint64_t>(effect.delay_exit.count());
   open_ = open_fault(selector, rule);
@@ -142,6 +145,11 @@ Forbid::Forbid(std::string_view selector, Reach reach) {
 
 Forbid::~Forbid() {
   if (open_ == nullptr) return;
+  {
+    // First: a call that another thread makes from now on is not forbidden, so it is not missing in the report.
+    const KeptErrno kept;
+    faults().stop(*open_);
+  }
   const std::string report = take_report();
   {
     const KeptErrno kept;
@@ -153,7 +161,7 @@ Forbid::~Forbid() {
 void Forbid::deny(int error) {
   if (open_ == nullptr) return;
   FaultRule rule = open_->rule;
-  rule.result = error > 0 ? -std::int64_t{error} : -5000;
+  rule.result = error > 0 ? -std::int64_t{error} : kNoErrno;
   Result<void> replaced;
   {
     const KeptErrno kept;

@@ -357,6 +357,11 @@ TEST_F(Refused, ShortToNothing) {
   effect.most_bytes = 0;
   syscost::Fault fault("write", effect);
 }
+TEST_F(Refused, NegativeDelay) {
+  syscost::Effect effect;
+  effect.delay_enter = std::chrono::nanoseconds(-1);
+  syscost::Fault fault("write", effect);
+}
 TEST_F(Refused, NoFile) {
   syscost::Fault fault("getppid", EIO, syscost::each().on_descriptor(3));
 }

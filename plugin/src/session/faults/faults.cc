@@ -26,20 +26,12 @@ std::string quoted_selector(std::string_view selector) {
   return "\"" + std::string(selector) + "\"";
 }
 
-/// True if a term of the selector is this name.
-bool names(std::string_view selector, std::string_view name) {
-  for (std::size_t at = 0; at <= selector.size();) {
-    const std::size_t end = std::min(selector.find(',', at), selector.size());
-    if (selector.substr(at, end - at) == name) return true;
-    at = end + 1;
-  }
-  return false;
-}
-
 Result<void> check(const FaultRule& rule) {
-  const auto is_error = [](std::int64_t result) { return result < -4095; };
-  if (rule.result.has_value() && is_error(*rule.result)) {
-    return Failure{std::to_string(-*rule.result) + " is no errno", "give one from 1 to 4095, for example ENOSPC"};
+  if (rule.result.has_value() && *rule.result < -FaultRule::kMostErrno) {
+    return Failure{"the error of the fault is no errno: one is from 1 to 4095", "give ENOSPC, for example"};
+  }
+  if (std::max(rule.delay_enter_ns, rule.delay_exit_ns) > FaultRule::kMostDelayNs) {
+    return Failure{"the delay of a fault is negative, or longer than an hour", "give one from 0 to an hour"};
   }
   if (rule.first == 0 || rule.step == 0) {
     return Failure{"calls are numbered from 1 on, and a fault begins at the call with number 0 or has a step of 0",
@@ -66,7 +58,7 @@ std::vector<std::string> names_of(std::string_view selector) {
   std::vector<std::string> names;
   const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
   if (!wanted.ok()) return names;
-  const FaultNumbers found = fault_numbers(wanted.value());
+  const FaultNumbers found = fault_numbers(selector, wanted.value());
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     if (found.numbers.test(number)) names.push_back(syscall_name({Abi::x86_64, number}));
   }
@@ -95,9 +87,8 @@ Result<void> find_path(FaultRule& rule) {
 Result<void> find_numbers(std::string_view selector, FaultRule& rule) {
   const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
   if (!wanted.ok()) return wanted.failure();
-  const FaultNumbers found = fault_numbers(wanted.value());
-  const bool is_refused = !found.refused.empty() && (found.numbers.none() || names(selector, found.refused));
-  if (is_refused) {
+  const FaultNumbers found = fault_numbers(selector, wanted.value());
+  if (!found.refused.empty()) {
     return Failure{
         quoted_selector(selector) + " names " + found.refused + ", which cannot fail: no program could go on",
         "leave it out"};
@@ -175,17 +166,29 @@ FaultCounts Faults::counts(const OpenFault& fault) const {
   return fault.injector->counts(fault.id);
 }
 
+void Faults::stop(OpenFault& fault) {
+  if (!shared_.has_no_faults()) fault.injector->stop(fault.id);
+}
+
 void Faults::close(OpenFault* fault) {
   // A fork child leaves its copy alone.
   if (shared_.has_no_faults()) return;
-  const std::uint64_t unnumbered = counts(*fault).unnumbered;
+  fault->injector->stop(fault->id);
+  const FaultCounts last = counts(*fault);
   fault->injector->close(fault->id);
-  if (unnumbered > 0) {
+  const auto let_through = [&](std::uint64_t calls, const char* why, const char* how_to_fix) {
+    if (calls == 0) return;
     shared_.recorder.note_problem({"the fault of " + quoted_selector(fault->selector) + " let " +
-                                       std::to_string(unnumbered) +
-                                       " calls through: there was no memory to count those of their thread",
-                                   "run fewer threads, or use nth= in place of when= (docs/faults.md)"});
-  }
+                                       std::to_string(calls) + (calls == 1 ? " call" : " calls") + " through: " + why,
+                                   how_to_fix});
+  };
+  let_through(last.unnumbered, "there was no memory to count those of their thread",
+              "run fewer threads, or use nth= in place of when= (docs/faults.md)");
+  let_through(
+      last.filtered,
+      "the program has installed a seccomp filter, which may forbid the calls that a fault of a file or a delay "
+      "needs",
+      "end the fault before the filter is installed, or leave the file and the delay out");
   shared_.scopes.end(fault->scope, false, nullptr, 0);
   const std::lock_guard guard(lock_);
   open_.remove_if([&](const OpenFault& one) { return &one == fault; });
@@ -231,6 +234,7 @@ void Faults::end_test() {
   if (of_test_.empty() || shared_.is_fork_child()) return;
   const OwnCalls own(shared_.backend.current());
   std::string text;
+  for (const OfTest& one : of_test_) stop(*one.fault);
   for (const OfTest& one : of_test_) {
     const FaultCounts now = counts(*one.fault);
     if (one.request < of_tests_.size()) {

@@ -48,6 +48,8 @@ class Faults {
   /// Replaces the rule of an open fault; counts go on from 0.
   Result<void> replace(OpenFault& fault, const FaultRule& rule);
   FaultCounts counts(const OpenFault& fault) const;
+  /// From now on no call meets it, and what it has seen can still be read.
+  void stop(OpenFault& fault);
   void close(OpenFault* fault);
 
   /// Opens what --syscost_inject and --syscost_forbid ask for: the last thing before a test begins. Counts begin anew.

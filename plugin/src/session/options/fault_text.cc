@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <system_error>
 #include <utility>
@@ -43,15 +44,33 @@ std::size_t find_mark(std::string_view text, char mark, std::size_t from) {
 
 /// By name or number.
 std::optional<int> errno_in(std::string_view text) {
-  constexpr int kMost = 4095;
   const std::optional<int> number = number_in<int>(text);
   if (!number.has_value()) return errno_number(text);
-  return *number >= 1 && *number <= kMost ? number : std::nullopt;
+  return *number >= 1 && *number <= FaultRule::kMostErrno ? number : std::nullopt;
 }
 
+/// What a call may return.
 std::optional<std::int64_t> value_in(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
-  return is_hexadecimal ? number_in<std::int64_t>(text.substr(2), 16) : number_in<std::int64_t>(text);
+  if (is_hexadecimal && text.substr(2).starts_with('-')) return std::nullopt;
+  const auto value = is_hexadecimal ? number_in<std::int64_t>(text.substr(2), 16) : number_in<std::int64_t>(text);
+  return value.value_or(0) >= -FaultRule::kMostErrno ? value : std::nullopt;
+}
+
+/// From 0 to 1.
+std::optional<double> chance_in(std::string_view text) {
+  // strtod() takes more: spaces, hexadecimal numbers, names.
+  const bool is_decimal = text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+  if (text.empty() || !is_decimal) return std::nullopt;
+  char* end = nullptr;
+  const std::string ended(text);
+  const double chance = std::strtod(ended.c_str(), &end);
+  return *end == 0 && chance >= 0 && chance <= 1 ? std::optional(chance) : std::nullopt;
+}
+
+/// "/" in any spelling: all files.
+bool is_root(std::string_view path) {
+  return std::filesystem::path(path).lexically_normal() == "/";
 }
 
 /// Microseconds, or with a unit.
@@ -66,8 +85,7 @@ std::optional<std::uint64_t> ns_in(std::string_view text) {
     break;
   }
   const std::optional<std::uint64_t> number = number_in<std::uint64_t>(text);
-  constexpr std::uint64_t kMostNs = std::uint64_t{3600} * 1'000'000'000;
-  if (!number.has_value() || *number > kMostNs / unit) return std::nullopt;
+  if (!number.has_value() || *number > FaultRule::kMostDelayNs / unit) return std::nullopt;
   return *number * unit;
 }
 
@@ -118,7 +136,7 @@ std::string read_word(std::string_view word, FaultRule& rule) {
     rule.result = -std::int64_t{*error};
   } else if (name == "retval") {
     rule.result = value_in(value);
-    if (!rule.result.has_value()) return "is no whole number";
+    if (!rule.result.has_value()) return "is no whole number from -4095 on";
   } else if (name == "when" || name == "nth") {
     if (!read_when(value, rule)) return "is not FIRST, FIRST+, FIRST+STEP, FIRST..LAST or FIRST..LAST+STEP";
     rule.is_per_thread = name == "when";
@@ -133,10 +151,9 @@ std::string read_word(std::string_view word, FaultRule& rule) {
     rule.after_bytes = number_in<std::uint64_t>(value);
     if (!rule.after_bytes.has_value()) return "is no number of bytes";
   } else if (name == "chance") {
-    char* end = nullptr;
-    const std::string text(value);
-    rule.probability = std::strtod(text.c_str(), &end);
-    if (text.empty() || *end != 0 || !(rule.probability >= 0 && rule.probability <= 1)) return "is not from 0 to 1";
+    const std::optional<double> chance = chance_in(value);
+    if (!chance.has_value()) return "is not from 0 to 1";
+    rule.probability = *chance;
   } else if (name == "seed") {
     const auto seed = number_in<std::uint64_t>(value);
     if (!seed.has_value()) return "is no whole number";
@@ -146,6 +163,7 @@ std::string read_word(std::string_view word, FaultRule& rule) {
     if (rule.descriptor.value_or(-1) < 0) return "is no descriptor";
   } else if (name == "path" || name == "below") {
     if (value.empty()) return "names no path";
+    if (is_root(value)) return "names all files: leave it out, or name a file or a folder below /";
     rule.path = value;
     rule.is_path_below = name == "below";
   } else if (name == "kind") {
@@ -161,6 +179,17 @@ std::string read_word(std::string_view word, FaultRule& rule) {
   return {};
 }
 
+/// What a word says; two that say the same contradict each other.
+std::string_view subject_of(std::string_view word) {
+  const std::size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  if (equals == std::string_view::npos) return errno_number(word).has_value() ? "error" : "when";
+  if (name == "retval") return "error";
+  if (name == "nth") return "when";
+  if (name == "below") return "path";
+  return name;
+}
+
 Result<InjectRequest> parse_one(std::string_view item) {
   const std::size_t colon = find_mark(item, ':', 0);
   InjectRequest request;
@@ -168,10 +197,16 @@ Result<InjectRequest> parse_one(std::string_view item) {
   request.selector = item.substr(0, colon);
   request.rule.is_process_wide = true;
   if (const std::string fault = fault_of_forbidden(request.selector); !fault.empty()) return bad(item, ": " + fault);
+  std::vector<std::string_view> subjects;
   for (std::size_t at = colon; at < item.size();) {
     const std::size_t end = std::min(item.find(':', at + 1), item.size());
     const std::string_view word = item.substr(at + 1, end - at - 1);
     if (const std::string fault = read_word(word, request.rule); !fault.empty()) return bad(word, fault);
+    const std::string_view subject = subject_of(word);
+    if (std::find(subjects.begin(), subjects.end(), subject) != subjects.end()) {
+      return bad(item, "has two words for " + std::string(subject) + ", and only one can be true");
+    }
+    subjects.push_back(subject);
     at = end;
   }
   const FaultRule& rule = request.rule;
@@ -198,10 +233,9 @@ Result<std::vector<InjectRequest>> parse_inject(std::string_view text) {
 std::string fault_of_forbidden(std::string_view selector) {
   const Result<Selector> wanted = Selector::parse(selector);
   if (!wanted.ok()) return wanted.failure().reason + " " + wanted.failure().how_to_fix;
-  const FaultNumbers found = fault_numbers(wanted.value());
-  if (found.numbers.any()) return {};
-  return found.refused.empty() ? "no syscall of 64-bit programs is selected"
-                               : found.refused + " cannot fail: no program could go on";
+  const FaultNumbers found = fault_numbers(selector, wanted.value());
+  if (!found.refused.empty()) return found.refused + " cannot fail: no program could go on";
+  return found.numbers.any() ? "" : "no syscall of 64-bit programs is selected";
 }
 
 }  // namespace syscost::session

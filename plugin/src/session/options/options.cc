@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "core/edit_distance.h"
+#include "os/environment.h"
 #include "session/options/option_table.h"
 
 namespace syscost::session {
@@ -254,6 +255,12 @@ Result<void> check_scheduler(const Options& all) {
 Result<void> check_faults(const Options& all) {
   if (!all.wants_faults()) return {};
   const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
+  // In Catch2 and doctest, a forbidden call throws an exception.
+  if (has_more_rights_than_caller()) {
+    return Failure{
+        flag + " decides what happens inside this program, and this program has rights that its caller lacks",
+        "run it without those rights, as a copy without file capabilities (cp keeps none), or as root"};
+  }
   const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which makes no calls"
                       : all.details.any()                ? "--syscost_detail"
                       : all.children && all.backend != BackendChoice::seccomp
