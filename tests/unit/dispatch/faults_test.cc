@@ -7,9 +7,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,43 +18,14 @@
 #include <thread>
 
 #include "backends/dispatch/stub/faults.h"
-#include "opened.h"
+#include "faulted.h"
 
 namespace syscost::dispatch {
 namespace {
 
-class DispatchFaults : public testing::TestWithParam<Patching> {
- protected:
-  void SetUp() override {
-    ASSERT_NE(opened_.backend, nullptr);
-    injector_ = opened_.backend->faults();
-    ASSERT_NE(injector_, nullptr);
-  }
-
-  static FaultRule rule_for(std::initializer_list<long> numbers, int error) {
-    FaultRule rule;
-    for (const long number : numbers) rule.numbers.set(static_cast<std::size_t>(number));
-    if (error != 0) rule.result = -error;
-    return rule;
-  }
-  FaultId open(const FaultRule& rule) {
-    Result<FaultId> id = injector_->open(rule);
-    EXPECT_TRUE(id.ok()) << id.failure().reason;
-    return id.ok() ? id.value() : FaultId{};
-  }
-
-  OpenedDispatch opened_{GetParam()};
-  FaultInjector* injector_ = nullptr;
-};
-
+using DispatchFaults = FaultedDispatch;
 INSTANTIATE_TEST_SUITE_P(Ways, DispatchFaults, testing::Values(Patching::allowed, Patching::never),
                          [](const auto& way) { return way.param == Patching::allowed ? "patched" : "trapped"; });
-
-/// The errno of one getppid by libc's function, which does not set errno: without faults it cannot fail. 0 for success.
-int error_of_getppid() {
-  const pid_t result = getppid();
-  return result < 0 ? -result : 0;
-}
 
 TEST_P(DispatchFaults, FailTheNthCallAndNoOther) {
   FaultRule rule = rule_for({SYS_getppid}, ENOSPC);
@@ -254,44 +223,6 @@ TEST_P(DispatchFaults, FailCallsThatNeedCare) {
   EXPECT_EQ(after.sa_handler, SIG_DFL);
 }
 
-TEST_P(DispatchFaults, ShortenReadsAndWrites) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  FaultRule rule = rule_for({SYS_read, SYS_write, SYS_readv, SYS_writev}, 0);
-  rule.most_bytes = 3;
-  const FaultId id = open(rule);
-  std::array<char, 16> text{};
-  EXPECT_EQ(write(ends[1], "abcdefgh", 8), 3);
-  std::array<iovec, 3> parts{iovec{const_cast<char*>("12"), 2}, iovec{const_cast<char*>("34"), 2}, iovec{}};
-  EXPECT_EQ(writev(ends[1], parts.data(), 2), 2);
-  parts[0] = {const_cast<char*>("56789"), 5};
-  EXPECT_EQ(writev(ends[1], parts.data(), 2), 3);
-  EXPECT_EQ(read(ends[0], text.data(), text.size()), 3);
-  injector_->close(id);
-  EXPECT_EQ(read(ends[0], text.data() + 3, text.size() - 3), 5);
-  EXPECT_STREQ(text.data(), "abc12567");
-  close(ends[0]);
-  close(ends[1]);
-}
-
-TEST_P(DispatchFaults, BeginAfterSoManyBytes) {
-  std::array<int, 2> ends{};
-  ASSERT_EQ(pipe(ends.data()), 0);
-  FaultRule rule = rule_for({SYS_write}, ENOSPC);
-  rule.after_bytes = 10;
-  const FaultId id = open(rule);
-  EXPECT_EQ(write(ends[1], "abcdef", 6), 6);
-  EXPECT_EQ(write(ends[1], "abcdef", 6), 4);  // as on a disk that is full
-  errno = 0;
-  EXPECT_EQ(write(ends[1], "ef", 2), -1);
-  EXPECT_EQ(errno, ENOSPC);
-  EXPECT_EQ(injector_->counts(id).matches, 3U);
-  EXPECT_EQ(injector_->counts(id).hits, 1U);
-  injector_->close(id);
-  close(ends[0]);
-  close(ends[1]);
-}
-
 TEST_P(DispatchFaults, ByChanceAreTheSameForTheSameSeed) {
   const auto run = [&](std::uint64_t seed) {
     FaultRule rule = rule_for({SYS_getppid}, EIO);
@@ -324,29 +255,6 @@ TEST_P(DispatchFaults, DelayACallThatIsMadeAllTheSame) {
   const auto ns = (after.tv_sec - before.tv_sec) * 1'000'000'000 + after.tv_nsec - before.tv_nsec;
   EXPECT_GE(ns, 8'000'000);  // never less, however fast the machine
   EXPECT_EQ(opened_.count(SYS_nanosleep, [] { getppid(); }), 0U);
-}
-
-TEST_P(DispatchFaults, AreGoneAfterThePlaceHasAnotherRule) {
-  const FaultId first = open(rule_for({SYS_getppid}, EIO));
-  EXPECT_EQ(error_of_getppid(), EIO);
-  injector_->close(first);
-  EXPECT_EQ(injector_->counts(first).hits, 1U);
-  const FaultId second = open(rule_for({SYS_getppid}, EPERM));
-  EXPECT_EQ(injector_->counts(second).hits, 0U);
-  EXPECT_EQ(injector_->counts(first).hits, 0U);
-  injector_->close(first);  // no effect
-  EXPECT_EQ(error_of_getppid(), EPERM);
-  injector_->close(second);
-}
-
-TEST_P(DispatchFaults, AreRefusedWhenTooManyAreOpen) {
-  std::vector<FaultId> ids;
-  for (std::uint32_t i = 0; i < signal_safe::kFaultRules; ++i) ids.push_back(open(rule_for({SYS_getppid}, EIO)));
-  const Result<FaultId> more = injector_->open(rule_for({SYS_getppid}, EIO));
-  ASSERT_FALSE(more.ok());
-  for (const FaultId id : ids) injector_->close(id);
-  EXPECT_EQ(error_of_getppid(), 0);
-  EXPECT_TRUE(injector_->open(rule_for({SYS_getuid}, EIO)).ok());
 }
 
 }  // namespace

@@ -14,15 +14,16 @@
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "os/spin_lock.h"
 
 namespace syscost::dispatch {
 namespace {
 
 using signal_safe::count_in;
+using signal_safe::first_count;
 using signal_safe::Guard;
 using signal_safe::kFaultRules;
-using signal_safe::kGenerationAt;
 using signal_safe::Thread;
 using Rule = signal_safe::FaultRule;
 
@@ -39,10 +40,10 @@ Guard enter() {
   return signal_safe::EntryPoint::enter();
 }
 
-/// Counts have 16 bits for it; 0 = closed.
+/// Higher than all before. Counts keep 16 bits of it, and 0 is that of none.
 std::uint64_t next_generation() {
-  constexpr std::uint64_t kMost = 0xffff;
-  g_generation = g_generation == kMost ? 1 : g_generation + 1;
+  ++g_generation;
+  if (first_count(g_generation) == 0) ++g_generation;
   return g_generation;
 }
 
@@ -54,9 +55,8 @@ std::uint64_t threshold_of(double probability) {
 
 void mark_numbers() {
   signal_safe::NumberSet all{};
-  for (std::uint32_t i = 0; i < syscost_faults.high; ++i) {
-    const Rule& rule = syscost_faults.rule[i];
-    if (now(rule.generation) == 0) continue;
+  for (std::uint32_t link = syscost_faults.newest; link != 0; link = syscost_faults.rule[link - 1].older) {
+    const Rule& rule = syscost_faults.rule[link - 1];
     for (std::size_t word = 0; word < std::size(all.word); ++word) all.word[word] |= rule.numbers.word[word];
   }
   signal_safe::set_marks(signal_safe::kMarkedByFaults, all);
@@ -89,7 +89,8 @@ Result<void> check_file(const FaultRule& wanted) {
   if (std::max(wanted.path.size(), wanted.real_path.size()) >= signal_safe::kMaxRulePath) {
     return Failure{"the path of a fault is longer than 511 bytes", "name a folder above it"};
   }
-  if (syscost_state.has_filter) {
+  const bool needs_kernel = !wanted.path.empty() || wanted.kinds != 0;
+  if (needs_kernel && now(syscost_string_copies.may_be_filtered)) {
     return Failure{"the program has installed a seccomp filter, and a fault of a file makes calls of its own",
                    "leave the file out of the fault"};
   }
@@ -101,26 +102,33 @@ Result<void> check_file(const FaultRule& wanted) {
   return Failure{"no call that is selected has a file", "leave the file out of the fault, or select other calls"};
 }
 
-void close_place(Rule& rule) {
+/// Takes the rule out of the list. It still leads on: a thread may be at it.
+void stop_rule(Rule& rule) {
+  if (now(rule.generation) == 0) return;
   std::atomic_ref(rule.generation).store(0);
-  std::uint32_t high = syscost_faults.high;
-  while (high > 0 && now(syscost_faults.rule[high - 1].generation) == 0) --high;
-  std::atomic_ref(syscost_faults.high).store(high);
+  const auto link = static_cast<std::uint32_t>(&rule - syscost_faults.rule) + 1;
+  std::uint32_t* at = &syscost_faults.newest;
+  while (*at != link) at = &syscost_faults.rule[*at - 1].older;
+  std::atomic_ref(*at).store(rule.older);
   mark_numbers();
 }
 
 void close_all() {
-  for (std::uint32_t i = syscost_faults.high; i-- > 0;) {
-    std::atomic_ref(syscost_faults.rule[i].generation).store(0);
+  for (Rule& rule : syscost_faults.rule) {
+    // Not written to for nothing: that would take memory.
+    if (rule.is_taken == 0) continue;
+    std::atomic_ref(rule.generation).store(0);
+    rule.is_taken = 0;
   }
-  std::atomic_ref(syscost_faults.high).store(0);
+  std::atomic_ref(syscost_faults.newest).store(0);
   mark_numbers();
 }
 
-const Rule* rule_of(FaultId id) {
+/// Null if it is closed and its place has another rule by now.
+Rule* rule_of(FaultId id) {
   if (id.generation == 0 || id.place >= kFaultRules) return nullptr;
-  const Rule& rule = syscost_faults.rule[id.place];
-  return now(rule.matches) >> kGenerationAt == id.generation ? &rule : nullptr;
+  Rule& rule = syscost_faults.rule[id.place];
+  return now(rule.opened) == id.generation ? &rule : nullptr;
 }
 
 }  // namespace
@@ -138,16 +146,17 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   }
   const std::lock_guard guard(g_lock);
   if (Result<void> file = check_file(wanted); !file.ok()) return file.failure();
-  // Above all that are open, because the last one is asked first.
-  const std::uint32_t place = syscost_faults.high;
+  std::uint32_t place = 0;
+  while (place < kFaultRules && syscost_faults.rule[place].is_taken != 0) ++place;
   if (place == kFaultRules) {
     return Failure{"more than " + std::to_string(kFaultRules) + " faults are open at once", "end some of them first"};
   }
   Rule& rule = syscost_faults.rule[place];
   const std::uint64_t generation = next_generation();
+  std::atomic_ref(rule.opened).store(generation);
   // A thread that still looks at the place's last rule finds another generation in the counts, and counts nothing.
-  for (signal_safe::FaultCount* count : {&rule.matches, &rule.hits, &rule.moved, &rule.unnumbered}) {
-    std::atomic_ref(*count).store(generation << kGenerationAt);
+  for (signal_safe::FaultCount* count : {&rule.matches, &rule.hits, &rule.moved, &rule.unnumbered, &rule.filtered}) {
+    std::atomic_ref(*count).store(first_count(generation));
   }
   signal_safe::clear_fault_place(place, generation);
   rule.numbers = {};
@@ -180,8 +189,11 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
     put_path(rule.file.named, wanted.path);
     put_path(rule.file.opened, wanted.real_path);
   }
+  rule.is_taken = 1;
+  // A thread that is still at the place's last rule goes on with the newest from here.
+  std::atomic_ref(rule.older).store(syscost_faults.newest);
   std::atomic_ref(rule.generation).store(generation);
-  std::atomic_ref(syscost_faults.high).store(place + 1);
+  std::atomic_ref(syscost_faults.newest).store(place + 1);
   mark_numbers();
   return FaultId{place, generation};
 }
@@ -189,7 +201,8 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
 FaultCounts Faults::counts(FaultId id) const {
   const Rule* const rule = rule_of(id);
   if (rule == nullptr) return {};
-  return {count_in(now(rule->matches)), count_in(now(rule->hits)), count_in(now(rule->unnumbered))};
+  return {count_in(now(rule->matches)), count_in(now(rule->hits)), count_in(now(rule->unnumbered)),
+          count_in(now(rule->filtered))};
 }
 
 Result<void> Faults::begin_stacks() {
@@ -222,11 +235,17 @@ std::vector<FaultHit> Faults::hits(FaultId id) const {
   return found;
 }
 
+void Faults::stop(FaultId id) {
+  const std::lock_guard guard(g_lock);
+  if (Rule* const rule = rule_of(id)) stop_rule(*rule);
+}
+
 void Faults::close(FaultId id) {
   const std::lock_guard guard(g_lock);
-  if (id.place < kFaultRules && id.generation != 0 && now(syscost_faults.rule[id.place].generation) == id.generation) {
-    close_place(syscost_faults.rule[id.place]);
-  }
+  Rule* const rule = rule_of(id);
+  if (rule == nullptr) return;
+  stop_rule(*rule);
+  rule->is_taken = 0;
 }
 
 Result<void> Faults::begin_in_fork_child() {

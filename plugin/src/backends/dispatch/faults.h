@@ -25,6 +25,7 @@ class Faults final : public FaultInjector {
   Result<void> begin_stacks() override;
   const StackSource* stacks() const override { return stacks_.get(); }
   std::vector<FaultHit> hits(FaultId rule) const override;
+  void stop(FaultId rule) override;
   void close(FaultId rule) override;
   bool begins_in_fork_children() const override { return true; }
   Result<void> begin_in_fork_child() override;

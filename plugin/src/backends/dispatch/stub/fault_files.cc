@@ -10,6 +10,7 @@
 #include "backends/dispatch/stub/fault_room.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
@@ -150,38 +151,56 @@ bool has_kind(const FileRule& rule, std::int32_t descriptor) {
   return (rule.kinds >> (mode >> 12) & 1) != 0;
 }
 
+About as_about(bool is_about) {
+  return is_about ? About::yes : About::no;
+}
+
+/// After the construction of a Copying: who installs a filter waits until it is gone.
+bool may_ask_kernel() {
+  return !std::atomic_ref(syscost_string_copies.may_be_filtered).load();
+}
+
 /// The file that a descriptor stands for.
-bool is_file(const Guard& guard, const FileRule& rule, const Call& call, std::int32_t descriptor) {
-  if (rule.descriptor >= 0 && rule.descriptor != descriptor) return false;
-  if (rule.kinds != 0 && !has_kind(rule, descriptor)) return false;
-  if (rule.opened.bytes == 0) return true;
+About is_file(const Guard& guard, const FileRule& rule, const Call& call, std::int32_t descriptor) {
+  if (rule.descriptor >= 0 && rule.descriptor != descriptor) return About::no;
+  if (!rule.needs_kernel()) return About::yes;
+  if (descriptor < 0 && descriptor != AT_FDCWD) return About::no;
+  const Copying asking;
+  if (!may_ask_kernel()) return About::unknown;
+  if (rule.kinds != 0 && !has_kind(rule, descriptor)) return About::no;
+  if (rule.opened.bytes == 0) return About::yes;
   const OwnRoom room(guard, *call.thread);
-  return room.get() != nullptr && add_descriptor(*room.get(), descriptor) && is_path(rule, rule.opened, *room.get());
+  return as_about(room.get() != nullptr && add_descriptor(*room.get(), descriptor) &&
+                  is_path(rule, rule.opened, *room.get()));
 }
 
 /// The file that a path names. It need not exist, so it has neither a descriptor nor a kind.
-bool is_named(const Guard& guard, const FileRule& rule, const Call& call, std::uint32_t index, std::int32_t directory) {
-  if (rule.descriptor >= 0 || rule.kinds != 0) return false;
+About is_named(const Guard& guard, const FileRule& rule, const Call& call, std::uint32_t index,
+               std::int32_t directory) {
+  if (rule.descriptor >= 0 || rule.kinds != 0) return About::no;
   const OwnRoom room(guard, *call.thread);
-  if (room.get() == nullptr) return false;
+  if (room.get() == nullptr) return About::no;
   const std::uint64_t address = argument(call, index);
   constexpr std::uint64_t kLeast = 8;
-  if (!is_readable(address & ~(kLeast - 1), kLeast)) return false;
-  if (read_at<char>(address) == 0) return false;  // the descriptor itself (AT_EMPTY_PATH)
+  if (!is_readable(address & ~(kLeast - 1), kLeast)) return About::no;
+  if (read_at<char>(address) == 0) return About::no;  // the descriptor itself (AT_EMPTY_PATH)
   if (read_at<char>(address) != '/') {
-    if (!add_descriptor(*room.get(), directory)) return false;
+    const Copying asking;
+    if (!may_ask_kernel()) return About::unknown;
+    if (!add_descriptor(*room.get(), directory)) return About::no;
     room.get()->path[room.get()->bytes++] = '/';
   }
-  if (!add_string(*room.get(), address)) return false;
+  if (!add_string(*room.get(), address)) return About::no;
   normalise(*room.get());
-  return is_path(rule, rule.named, *room.get()) || is_path(rule, rule.opened, *room.get());
+  return as_about(is_path(rule, rule.named, *room.get()) || is_path(rule, rule.opened, *room.get()));
 }
 
 }  // namespace
 
-bool is_about(const Guard& guard, const FileRule& rule, const Call& call) {
+About is_about(const Guard& guard, const FileRule& rule, const Call& call) {
   const auto number = static_cast<std::uint32_t>(call.number);
-  if (number >= kMarkedNumbers) return false;
+  if (number >= kMarkedNumbers) return About::no;
+  About all = About::no;
   const std::uint32_t descriptors = syscost_file_arguments.descriptors[number];
   const std::uint32_t directories = syscost_file_arguments.directories[number];
   const std::uint32_t paths = syscost_file_arguments.paths[number];
@@ -189,13 +208,17 @@ bool is_about(const Guard& guard, const FileRule& rule, const Call& call) {
     const auto value = static_cast<std::int32_t>(argument(call, i));
     // A directory is what a path begins in, and no file of the call.
     const bool is_descriptor = (descriptors >> i & 1) != 0 && (directories >> i & 1) == 0;
-    if (is_descriptor && is_file(guard, rule, call, value)) return true;
+    About one = is_descriptor ? is_file(guard, rule, call, value) : About::no;
+    if (one == About::yes) return one;
+    if (one == About::unknown) all = one;
     if ((paths >> i & 1) == 0 || rule.named.bytes == 0) continue;
     const bool has_directory = i > 0 && (directories >> (i - 1) & 1) != 0;
     const std::int32_t directory = has_directory ? static_cast<std::int32_t>(argument(call, i - 1)) : AT_FDCWD;
-    if (is_named(guard, rule, call, i, directory)) return true;
+    one = is_named(guard, rule, call, i, directory);
+    if (one == About::yes) return one;
+    if (one == About::unknown) all = one;
   }
-  return false;
+  return all;
 }
 
 }  // namespace syscost::signal_safe

@@ -3,7 +3,7 @@
 // Which file a call is about: for rules that look only at calls of a descriptor, a path or a kind of file.
 //
 // Asks the kernel by calls that the program does not make (readlink, fstat), uncounted and undispatched, and only while
-// a rule needs it.
+// a rule needs it and the program has installed no filter.
 #pragma once
 
 #include <cstdint>
@@ -36,10 +36,15 @@ struct FileRule {
   std::uint32_t is_any;     ///< It says nothing, and all calls are as it says.
   RulePath named;           ///< As the program names it.
   RulePath opened;          ///< As the kernel names it for a descriptor: without links.
+
+  /// A descriptor's number alone says nothing about its file.
+  bool needs_kernel() const { return kinds != 0 || opened.bytes != 0; }
 };
 
-/// True if one file of the call is as the rule says.
-bool is_about(const Guard& guard, const FileRule& rule, const Call& call);
+/// Whether one file of the call is as the rule says. Unknown where the kernel would have to be asked, and the program
+/// may have installed a seccomp filter, which could kill it for such a call.
+enum class About { no, yes, unknown };
+About is_about(const Guard& guard, const FileRule& rule, const Call& call);
 
 }  // namespace syscost::signal_safe
 

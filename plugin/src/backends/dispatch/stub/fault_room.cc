@@ -36,7 +36,7 @@ void clear_fault_place(std::uint32_t place, std::uint64_t generation) {
   for (std::uint32_t i = 0; i < threads; ++i) {
     FaultRoom* const room = known_room(syscost_threads[i]);
     // A thread that still looks at the place's last rule finds another generation, and counts nothing.
-    if (room != nullptr) std::atomic_ref(room->matches[place]).store(generation << kGenerationAt);
+    if (room != nullptr) std::atomic_ref(room->matches[place]).store(first_count(generation));
   }
 }
 

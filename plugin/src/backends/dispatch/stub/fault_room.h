@@ -12,9 +12,15 @@ namespace syscost::signal_safe {
 
 inline constexpr std::uint32_t kFaultRules = 128;
 
-/// generation << 48 | count
+/// The lowest 16 bits of the rule's generation << 48 | count
 using FaultCount = std::uint64_t;
 inline constexpr unsigned kGenerationAt = 48;
+constexpr FaultCount first_count(std::uint64_t generation) {
+  return generation << kGenerationAt;
+}
+constexpr bool is_count_of(FaultCount word, std::uint64_t generation) {
+  return (word ^ first_count(generation)) >> kGenerationAt == 0;
+}
 constexpr std::uint64_t count_in(FaultCount word) {
   return word & ((std::uint64_t{1} << kGenerationAt) - 1);
 }

@@ -6,9 +6,10 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/fault_bytes.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
-#include "backends/dispatch/stub/user_memory.h"
+#include "backends/dispatch/stub/trace_strings.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -21,6 +22,7 @@ T load(const T& word) {
 /// Adds to a count of the rule with `generation`, and returns the sum. 0 if the place has another rule by now.
 std::uint64_t add_to(FaultCount& word, std::uint64_t generation, std::uint64_t count, bool is_shared) {
   if (!is_shared) {
+    if (!is_count_of(load(word), generation)) return 0;
     // One instruction: only a handler of the same thread comes in between.
     std::uint64_t before = count;
     asm volatile("xadd %0, %1" : "+r"(before), "+m"(word) : : "memory", "cc");
@@ -29,7 +31,7 @@ std::uint64_t add_to(FaultCount& word, std::uint64_t generation, std::uint64_t c
   std::atomic_ref counter(word);
   FaultCount before = counter.load(std::memory_order_relaxed);
   do {
-    if (before >> kGenerationAt != generation) return 0;
+    if (!is_count_of(before, generation)) return 0;
   } while (!counter.compare_exchange_weak(before, before + count));
   return count_in(before) + count;
 }
@@ -47,11 +49,22 @@ __attribute__((noinline)) std::uint64_t number_of_thread(const Guard& guard, con
   FaultCount after = 0;
   do {
     // The thread or its room may be younger than the rule.
-    const bool is_first = before >> kGenerationAt != generation;
+    const bool is_first = !is_count_of(before, generation);
     if (is_first && load(rule.generation) != generation) return 0;
-    after = is_first ? (generation << kGenerationAt) + 1 : before + 1;
+    after = (is_first ? first_count(generation) : before) + 1;
   } while (!counter.compare_exchange_weak(before, after));
   return count_in(after);
+}
+
+bool may_be_filtered() {
+  return load(syscost_string_copies.may_be_filtered);
+}
+bool has_clock() {
+  return syscost_state.ns_per_tick != 0 && syscost_forbids_ticks == 0;
+}
+/// By a call, or by the clock alone where a filter may forbid the call.
+bool can_wait() {
+  return !may_be_filtered() || has_clock();
 }
 
 /// A thread whose calls are the program's, and are made in this process.
@@ -60,11 +73,15 @@ bool is_of_program(const Thread& thread) {
   return is_record && thread.waits_for_child == 0 && load(thread.own_work) == 0;
 }
 
-bool is_for(const Guard& guard, const FaultRule& rule, const Call& call) {
+/// `notes`: counts a call whose file cannot be known.
+bool is_for(const Guard& guard, FaultRule& rule, std::uint64_t generation, const Call& call, bool notes) {
   if (!rule.numbers.has(static_cast<std::uint32_t>(call.number))) return false;
   const bool is_of_thread =
       rule.thread == nullptr || (rule.thread == call.thread && rule.thread_id == load(call.thread->id));
-  return is_of_thread && (rule.file.is_any != 0 || is_about(guard, rule.file, call));
+  if (!is_of_thread || rule.file.is_any != 0) return is_of_thread;
+  const About about = is_about(guard, rule.file, call);
+  if (about == About::unknown && notes) add_to(rule.filtered, generation, 1, true);
+  return about == About::yes;
 }
 
 bool is_chosen(const FaultRule& rule, std::uint64_t n) {
@@ -73,87 +90,49 @@ bool is_chosen(const FaultRule& rule, std::uint64_t n) {
   return rule.threshold == ~std::uint64_t{0} || draw(rule.seed, n) < rule.threshold;
 }
 
-std::uint32_t place_of(const FaultRule& rule) {
-  return static_cast<std::uint32_t>(&rule - syscost_faults.rule);
-}
+constexpr std::uint64_t kYoungest = ~std::uint64_t{0};
 
-/// As choose_rule(), of the rules below the place `end`.
-inline ChosenRule choose_below(const Guard& guard, const Call& call, std::uint32_t end, bool is_answered) {
-  for (std::uint32_t i = end; i-- > 0;) {
-    FaultRule& rule = syscost_faults.rule[i];
-    const std::uint64_t generation = load(rule.generation);
-    if (generation == 0 || (is_answered && rule.is_watch == 0) || !is_for(guard, rule, call)) continue;
-    std::uint64_t n = add_to(rule.matches, generation, 1, rule.thread == nullptr);
-    if (rule.is_per_thread != 0 && n != 0) [[unlikely]] {
-      n = number_of_thread(guard, call, rule, i, generation);
+/// The open rules from the newest on, as they are now: those of a lower generation than `limit`, by the list that
+/// begins at `link`.
+class OpenRules {
+ public:
+  OpenRules(std::uint32_t link, std::uint64_t limit) : link_(link), limit_(limit) {}
+
+  /// Null at the end.
+  FaultRule* next() {
+    while (link_ != 0) {
+      FaultRule& rule = syscost_faults.rule[link_ - 1];
+      generation_ = load(rule.generation);
+      link_ = load(rule.older);
+      // Closed, or its place got a rule that is newer than those that have been asked.
+      if (generation_ == 0 || generation_ >= limit_) continue;
+      limit_ = generation_;
+      return &rule;
     }
-    if (n != 0 && is_chosen(rule, n)) return {&rule, generation};
+    return nullptr;
   }
-  return {};
-}
+  /// Of the one that next() returned.
+  std::uint64_t generation() const { return generation_; }
 
-// ---- how many bytes -------------------------------------------------------------------------------------------------
-
-/// Where a call that moves bytes says how many.
-enum class Size { none, in_rdx, in_vector };
-
-Size size_of(std::uint64_t number) {
-  switch (number) {
-    case SYS_read:
-    case SYS_write:
-    case SYS_pread64:
-    case SYS_pwrite64:
-    case SYS_recvfrom:
-    case SYS_sendto:
-      return Size::in_rdx;
-    case SYS_readv:
-    case SYS_writev:
-    case SYS_preadv:
-    case SYS_pwritev:
-    case SYS_preadv2:
-    case SYS_pwritev2:
-      return Size::in_vector;
-    default:
-      return Size::none;
-  }
-}
-
-/// The kernel's iovec.
-struct Stretch {
-  std::uint64_t address;
-  std::uint64_t bytes;
+ private:
+  std::uint32_t link_;
+  std::uint64_t limit_;
+  std::uint64_t generation_ = 0;
 };
 
-/// Lets the call move at most `most` bytes, which is not 0. Of several stretches only whole ones remain, or a part of
-/// the first. False if it moves no more anyway.
-bool shorten(Call& call, std::uint64_t most) {
-  const Size size = size_of(call.number);
-  if (size == Size::in_rdx && call.used.rdx > most) {
-    call.used.rdx = most;
-    return true;
-  }
-  if (size != Size::in_vector) return false;
-  const std::uint64_t count = call.used.rdx;
-  constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
-  if (count == 0 || count > kMostStretches || !is_readable(call.used.rsi, count * sizeof(Stretch))) return false;
-  std::uint64_t bytes = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const auto stretch = read_at<Stretch>(call.used.rsi + i * sizeof(Stretch));
-    if (stretch.bytes <= most - bytes) {
-      bytes += stretch.bytes;
-      continue;
+/// As choose_rule(), of these rules.
+inline ChosenRule choose_of(const Guard& guard, const Call& call, OpenRules rules, bool is_answered) {
+  while (FaultRule* const rule = rules.next()) {
+    const std::uint64_t generation = rules.generation();
+    if ((is_answered && rule->is_watch == 0) || !is_for(guard, *rule, generation, call, true)) continue;
+    std::uint64_t n = add_to(rule->matches, generation, 1, rule->thread == nullptr);
+    if (rule->is_per_thread != 0 && n != 0) [[unlikely]] {
+      const auto place = static_cast<std::uint32_t>(rule - syscost_faults.rule);
+      n = number_of_thread(guard, call, *rule, place, generation);
     }
-    if (bytes > 0) {
-      call.used.rdx = i;
-      return true;
-    }
-    call.adapted.vector[0] = stretch.address;
-    call.adapted.vector[1] = most;
-    call.used.rsi = reinterpret_cast<std::uint64_t>(call.adapted.vector);
-    call.used.rdx = 1;
-    return true;
+    if (n != 0 && is_chosen(*rule, n)) return {rule, generation};
   }
-  return false;
+  return {};
 }
 
 /// For column `injected`.
@@ -164,8 +143,8 @@ void note_change(Call& call, bool is_changed) {
 /// What the rule still lets through; the rule counts the call's bytes when it comes back.
 bool is_used_up(FaultRule& rule, std::uint64_t generation, Call& call, bool is_plain) {
   const std::uint64_t moved = load(rule.moved);
-  if (moved >> kGenerationAt != generation || count_in(moved) >= rule.bytes_left) return true;
-  if (is_plain) {
+  if (!is_count_of(moved, generation) || count_in(moved) >= rule.bytes_left) return true;
+  if (is_plain && moves_bytes(call)) {
     note_change(call, shorten(call, rule.bytes_left - count_in(moved)));
     call.adapted.clients |= kMarkedByFaults;
   }
@@ -192,16 +171,21 @@ void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std
 
 ChosenRule choose_rule(const Guard& guard, const Call& call) {
   if (call.abi != 0 || !is_of_program(*call.thread)) return {};
-  return choose_below(guard, call, load(syscost_faults.high), false);
+  return choose_of(guard, call, {load(syscost_faults.newest), kYoungest}, false);
 }
 
 bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen) {
   bool is_answered = false;
   std::uint64_t delay_ns = 0;
-  for (; chosen.rule != nullptr; chosen = choose_below(guard, call, place_of(*chosen.rule), is_answered)) {
+  for (; chosen.rule != nullptr;
+       chosen = choose_of(guard, call, {load(chosen.rule->older), chosen.generation}, is_answered)) {
     FaultRule& rule = *chosen.rule;
     const std::uint64_t generation = chosen.generation;
     if (rule.has_bytes != 0 && !is_used_up(rule, generation, call, is_plain)) continue;
+    if ((rule.delay_enter_ns | rule.delay_exit_ns) != 0 && !can_wait()) {
+      add_to(rule.filtered, generation, 1, true);
+      continue;
+    }
     const std::uint64_t hits = add_to(rule.hits, generation, 1, rule.thread == nullptr);
     if (hits == 0) continue;
     if (rule.keeps_hits != 0) keep_hit(guard, rule, generation, hits, call);
@@ -226,14 +210,25 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
 }
 
 void tell_faults(const Guard& guard, const Call& call) {
-  if (static_cast<std::int64_t>(call.result) <= 0) return;
-  for (std::uint32_t i = load(syscost_faults.high); i-- > 0;) {
-    FaultRule& rule = syscost_faults.rule[i];
-    const std::uint64_t generation = load(rule.generation);
-    if (generation == 0 || rule.has_bytes == 0 || !is_for(guard, rule, call)) continue;
-    add_to(rule.moved, generation, call.result, rule.thread == nullptr);
+  if (static_cast<std::int64_t>(call.result) <= 0 || !moves_bytes(call)) return;
+  OpenRules rules(load(syscost_faults.newest), kYoungest);
+  while (FaultRule* const rule = rules.next()) {
+    const std::uint64_t generation = rules.generation();
+    if (rule->has_bytes == 0 || !is_for(guard, *rule, generation, call, false)) continue;
+    add_to(rule->moved, generation, call.result, rule->thread == nullptr);
   }
 }
+
+namespace {
+
+/// By the clock, which needs no call.
+void spin_for(std::uint64_t ns) {
+  if (!has_clock()) return;
+  const std::uint64_t start = read_ticks();
+  while (to_ns(read_ticks() - start) < ns) asm volatile("pause");
+}
+
+}  // namespace
 
 void wait_for(std::uint64_t ns) {
   struct Time {
@@ -242,9 +237,10 @@ void wait_for(std::uint64_t ns) {
   };
   constexpr std::uint64_t kSecond = 1'000'000'000;
   Time left{ns / kSecond, ns % kSecond};
-  // What is left is stored when a handler has run.
-  while (syscost_raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&left), reinterpret_cast<long>(&left)) == -EINTR) {
-  }
+  // What is left is stored when a handler has run, which may have installed a filter.
+  do {
+    if (may_be_filtered()) return spin_for(left.seconds * kSecond + left.ns);
+  } while (syscost_raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&left), reinterpret_cast<long>(&left)) == -EINTR);
 }
 
 }  // namespace syscost::signal_safe

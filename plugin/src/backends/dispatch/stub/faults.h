@@ -8,6 +8,10 @@
 //
 // The rule that was opened last is asked first. What it answers never reaches the rules around it, as if it stood
 // between them and the program. Rules that only note calls (is_watch) see them all the same.
+//
+// Open rules are a list from the newest to the oldest. A thread may walk it while another one changes it: a rule that
+// is closed still leads on, and a place that got a newer rule leads to rules that the thread has asked before. It knows
+// them by their generations, which grow, and asks none of them twice.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +38,13 @@ struct FaultHit {
 };
 
 struct FaultRule {
-  std::uint64_t generation;  ///< 0 = closed. Stored last when the rule opens.
+  std::uint64_t generation;  ///< 0 = closed. Stored last when the rule opens. Later rules have higher ones.
+  std::uint64_t opened;      ///< The generation, also when it is closed: whose counts these are.
   NumberSet numbers;
   Thread* thread;  ///< Null = all that are watched.
   std::uint32_t thread_id;
+  std::uint32_t older;     ///< The next rule of the list: its place + 1; 0 = none.
+  std::uint32_t is_taken;  ///< Open, or closed and its counts are still wanted.
   std::uint32_t is_watch;  ///< Sees calls that an inner rule has answered.
   std::uint32_t keeps_hits;
   std::uint32_t is_per_thread;  ///< Each thread numbers its own matches.
@@ -61,6 +68,7 @@ struct FaultRule {
   FaultCount hits;
   FaultCount moved;
   FaultCount unnumbered;  ///< Matches that were let through: there was no memory to number those of the thread.
+  FaultCount filtered;    ///< Calls that were let through: a filter may forbid to ask for their file, or to wait.
   FaultHit hit[kKeptHits];
 };
 
@@ -73,7 +81,7 @@ constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
 }
 
 struct FaultState {
-  std::uint32_t high;  ///< Rules [0, high) may be open.
+  std::uint32_t newest;  ///< Begin of the list: its place + 1; 0 = no rule is open.
   FaultRule rule[kFaultRules];
 };
 
@@ -93,7 +101,8 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
 /// After a call that moved bytes which a rule counts.
 void tell_faults(const Guard& guard, const Call& call);
 
-/// Lets the calling thread wait. A signal handler may run meanwhile.
+/// Lets the calling thread wait. A signal handler may run meanwhile. Makes no call if the program may have a filter;
+/// then it needs the clock.
 void wait_for(std::uint64_t ns);
 
 }  // namespace syscost::signal_safe

@@ -18,6 +18,7 @@ struct CopyState {
   bool are_possible;        ///< Set between windows; cleared by stop_copies().
   bool has_no_filter;       ///< No seccomp filter was there when copies became possible.
   bool may_ask_kinds;       ///< Calls of ours (file_kinds.h) meet no filter. Set between windows.
+  bool may_be_filtered;     ///< The program may have installed a filter: faults make no calls of their own. Stays.
   std::uint64_t under_way;  ///< By all threads.
 };
 
@@ -44,8 +45,8 @@ std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argum
 /// debugger may have stopped such a thread.
 void stop_copies();
 
-/// The calling thread is about to make a call that may install a seccomp filter: as stop_copies(), and no file is asked
-/// for its kind.
+/// The calling thread is about to make a call that may install a seccomp filter: as stop_copies(), and from now on
+/// nothing of the stub makes a call for a question (file_kinds.h, fault_files.h) or for a delay (faults.h).
 void stop_calls_of_ours();
 
 /// As stop_calls_of_ours(), if a call by another way than the usual one (int $0x80, x32) may install a filter.
