@@ -52,9 +52,10 @@ struct CrashOptions {
   /// Names of files (`*` = any letters) that may be mapped for writing. What is written through a mapping is not seen,
   /// so other files mapped so are an error.
   std::vector<std::string> may_be_mapped = {};
-  /// Each check runs in a child process: a crash of one is a failure of this state, and the others go on. One that takes
-  /// 60 s is ended, and what it started ends with it. An assertion of GoogleTest that fails in it refuses the state and
-  /// fails the test; those of Catch2 and doctest are not seen unless they throw.
+  /// Each check runs in a child process: a crash of one is a failure of this state, and the others go on. One that
+  /// takes 60 s is ended, and what it started ends with it. An assertion of GoogleTest that fails in it refuses the
+  /// state and fails the test. Those of Catch2 and doctest are not seen unless they throw: with these, a check in a
+  /// child must return something.
   bool in_child = false;
 };
 
@@ -107,10 +108,10 @@ SYSCOST_EXPORT void crash_mark(std::string_view name);
 
 namespace crash_detail {
 
-/// Empty = the check accepts the state.
 struct Verdict {
   bool is_good = true;
   std::string message = {};
+  bool has_result = true;  ///< False: the check returns nothing; an assertion or an exception refuses a state.
 };
 
 SYSCOST_EXPORT CrashReport run(const std::string& directory, const std::function<void()>& body,
@@ -121,7 +122,7 @@ Verdict verdict_of(Check& check, const CrashPoint& point) {
   using Answer = std::invoke_result_t<Check&, const CrashPoint&>;
   if constexpr (std::is_void_v<Answer>) {
     check(point);
-    return {};
+    return {true, {}, false};
   } else if constexpr (std::is_convertible_v<Answer, std::string>) {
     std::string message = check(point);
     const bool is_good = message.empty();

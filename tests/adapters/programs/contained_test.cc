@@ -105,7 +105,6 @@ class Contained : public testing::Test {
   std::string folder_;
 };
 using Refused = Contained;
-using Endless = Contained;
 
 TEST_F(Contained, DaemonsAreKilled) {
   Watched watched;
@@ -244,7 +243,7 @@ TEST_F(Refused, ByAnAssertionInAChild) {
 }
 
 /// Its processes write to the descriptor that the variable names, and hold it until they are killed.
-TEST_F(Endless, RunsUntilItIsKilled) {
+TEST(Endless, RunsUntilItIsKilled) {
   const char* const held = std::getenv("HELD");
   if (held == nullptr) GTEST_SKIP() << "it has no end by itself";
   const int pipe = std::atoi(held);

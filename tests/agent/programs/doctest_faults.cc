@@ -3,10 +3,14 @@
 // Tests of doctest that forbid calls and let them fail, in a program that is linked with syscost and asks for nothing.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <syscost/crash.h>
 #include <syscost/failures.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <string>
 #include <thread>
 
 TEST_CASE("Makes no forbidden call") {
@@ -36,4 +40,20 @@ TEST_CASE("Sweeps in this process") {
   const syscost::Sweep sweep = syscost::for_each_failure("write", body, options);
   CHECK(sweep.is_clean());
   CHECK(sweep.why_not_isolated.find("does not say whether an assertion failed") != std::string::npos);
+}
+TEST_CASE("Power cuts with checks in children") {
+  std::string folder = "/tmp/doctest_faults_XXXXXX";
+  REQUIRE(mkdtemp(folder.data()) != nullptr);
+  const std::string made = folder + "/made";
+  const auto body = [&] { mkdir(made.c_str(), 0700); };
+  syscost::CrashOptions options;
+  options.in_child = true;
+  const auto asserts = [](const syscost::CrashPoint& point) { CHECK_FALSE(point.path.empty()); };
+  const syscost::CrashReport unseen = syscost::for_each_crash(folder, body, asserts, options);
+  rmdir(made.c_str());
+  CHECK(unseen.failed_states == unseen.states);
+  const auto answers = [](const syscost::CrashPoint& point) { return !point.path.empty(); };
+  CHECK(syscost::for_each_crash(folder, body, answers, options).ok());
+  rmdir(made.c_str());
+  rmdir(folder.c_str());
 }

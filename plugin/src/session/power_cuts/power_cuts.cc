@@ -198,7 +198,10 @@ crash_detail::Verdict PowerCuts::verdict_of_child(const Check& check, const Cras
   const OwnCalls own(shared_.backend.current());
   const ContainedRun run = run_contained(
       [&] {
-        const crash_detail::Verdict verdict = check(point);
+        crash_detail::Verdict verdict = check(point);
+        if (verdict.is_good && !verdict.has_result && !adapter::test_has_failed().has_value()) {
+          verdict = {false, "this test framework does not say whether an assertion failed in a child: return a result"};
+        }
         return (verdict.is_good ? kGood : kBad) + verdict.message;
       },
       kLimit);
