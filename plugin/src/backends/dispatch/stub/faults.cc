@@ -120,8 +120,11 @@ class OpenRules {
   std::uint64_t generation_ = 0;
 };
 
-/// As choose_rule(), of these rules.
-inline ChosenRule choose_of(const Guard& guard, const Call& call, OpenRules rules, bool is_answered) {
+/// As choose_rule(), of the rules that OpenRules(link, limit) has. They come as numbers: a struct would come through
+/// memory, which takes some nanoseconds more.
+inline ChosenRule choose_of(const Guard& guard, const Call& call, std::uint32_t link, std::uint64_t limit,
+                            bool is_answered) {
+  OpenRules rules(link, limit);
   while (FaultRule* const rule = rules.next()) {
     const std::uint64_t generation = rules.generation();
     if ((is_answered && rule->is_watch == 0) || !is_for(guard, *rule, generation, call, true)) continue;
@@ -171,14 +174,14 @@ void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std
 
 ChosenRule choose_rule(const Guard& guard, const Call& call) {
   if (call.abi != 0 || !is_of_program(*call.thread)) return {};
-  return choose_of(guard, call, {load(syscost_faults.newest), kYoungest}, false);
+  return choose_of(guard, call, load(syscost_faults.newest), kYoungest, false);
 }
 
 bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen) {
   bool is_answered = false;
   std::uint64_t delay_ns = 0;
   for (; chosen.rule != nullptr;
-       chosen = choose_of(guard, call, {load(chosen.rule->older), chosen.generation}, is_answered)) {
+       chosen = choose_of(guard, call, load(chosen.rule->older), chosen.generation, is_answered)) {
     FaultRule& rule = *chosen.rule;
     const std::uint64_t generation = chosen.generation;
     if (rule.has_bytes != 0 && !is_used_up(rule, generation, call, is_plain)) continue;
