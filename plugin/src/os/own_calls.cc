@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "os/fork_detector.h"
+
 namespace syscost {
 namespace {
 
@@ -16,8 +18,12 @@ std::atomic<std::uint64_t> g_cookie{0};
 std::atomic<std::uint64_t> g_sixth_argument{0};
 std::atomic<std::atomic<pid_t>*> g_sessions{nullptr};
 std::atomic<std::size_t> g_session_count{0};
+std::atomic<const ForkDetector*> g_fork_detector{nullptr};
 
+/// Empty in a fork child: it may not have the cells.
 std::span<std::atomic<pid_t>> own_sessions() {
+  const ForkDetector* const detector = g_fork_detector.load();
+  if (detector == nullptr || detector->is_fork_child()) return {};
   return {g_sessions.load(), g_session_count.load()};
 }
 
@@ -63,6 +69,8 @@ void set_own_calls_cookie(std::uint64_t cookie) {
 }
 
 void set_own_calls_marks(std::uint64_t sixth_argument, std::span<std::atomic<pid_t>> sessions) {
+  static const ForkDetector detector;
+  g_fork_detector.store(&detector);
   g_sixth_argument.store(sixth_argument);
   g_sessions.store(sessions.data());
   g_session_count.store(sessions.size());

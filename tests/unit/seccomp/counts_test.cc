@@ -32,7 +32,7 @@ class Counts : public testing::Test {
   }
 
   std::unique_ptr<Shared, void (*)(Shared*)> shared_{map_shared(), unmap_shared};
-  Counter counter_{*shared_};
+  Counter counter_{*shared_, getpid()};
 };
 
 TEST_F(Counts, CountsNothingWhileDisarmed) {
@@ -77,7 +77,6 @@ TEST_F(Counts, ChargesAThreadInAScopeToItsLaneUntilTheLaneFollowsTheProcess) {
 TEST_F(Counts, CountsARestartAsTheCallThatGoesOn) {
   constexpr SyscallId kClockNanosleep{Abi::x86_64, 230};
   shared_->lanes[0].control = make_control(1, 0);
-  shared_->measured = getpid();
   const Notification sleeps{.id = 1, .thread = getpid(), .arch = AUDIT_ARCH_X86_64, .number = kClockNanosleep.number};
   Notification restarts = sleeps;
   restarts.number = 219;
@@ -91,7 +90,6 @@ TEST_F(Counts, CountsARestartAsTheCallThatGoesOn) {
 
 TEST_F(Counts, CountsNoThreadOfAnotherProcess) {
   shared_->lanes[0].control = make_control(1, 0);
-  shared_->measured = getpid();
   counter_.count({.id = 1, .thread = getppid(), .arch = AUDIT_ARCH_X86_64, .number = kWrite.number});
   EXPECT_EQ(take_entries(kWrite), 0U);
 }
@@ -107,6 +105,23 @@ TEST_F(Counts, LeavesOutWhatTheFilterLeavesOut) {
   take(shared_->banks[0][0], filter.value().get(), table);
   EXPECT_EQ(table.size(), 1U);
   EXPECT_EQ(table.at(kWrite).entries, 1U);
+}
+
+// The process that writes them may have given up rights that the supervisor has.
+TEST_F(Counts, TrustsNoNumberInTheSharedMemory) {
+  shared_->lanes[0].control = make_control(1, 0);
+  shared_->lane_of[kThread] = 255;
+  counter_.count_for(kThread, kWrite);
+  EXPECT_EQ(take_entries(kWrite), 1U);
+
+  shared_->banks[0][0].unlisted_used = ~std::uint64_t{0};
+  counter_.count_for(kThread, kUnlisted);
+  EXPECT_EQ(shared_->lost.load(), 1U);
+
+  shared_->counts_children = true;
+  shared_->programs_used = ~std::uint32_t{0};
+  counter_.count({.id = 1, .thread = getppid(), .arch = AUDIT_ARCH_X86_64, .number = kWrite.number});
+  EXPECT_EQ(shared_->lost.load(), 2U);
 }
 
 TEST_F(Counts, DoesNotWaitForASupervisorThatCountsNothing) {

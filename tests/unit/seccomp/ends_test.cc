@@ -2,10 +2,15 @@
 //
 // The ends, in every order, of the measured process, its children, the supervisor and the guard above it; and what each
 // leaves.
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -22,6 +27,19 @@ std::string name_of(pid_t process) {
   std::ifstream comm("/proc/" + std::to_string(process) + "/comm");
   std::getline(comm, name);
   return name;
+}
+
+/// From now on the syscall kills the process that makes it.
+void kill_at(unsigned number) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  REQUIRE(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0);
 }
 
 TEST_F(SeccompBackendTest, LeavesNoDescriptorAndNoChildThatWaitSees) {
@@ -79,6 +97,21 @@ TEST_F(SeccompBackendTest, AKilledGuardIsReplacedToo) {
               for (int i = 0; i < 100; ++i) REQUIRE(syscall(SYS_getppid) > 0);
             }),
             0);
+}
+
+TEST_F(SeccompBackendTest, AGuardThatIsKilledWhileItStartsEndsTheProcessAndDoesNotStopIt) {
+  void* const memory = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const says_so = static_cast<volatile bool*>(memory);
+  const int status = in_child([&] {
+    // The guard's first call when the filter is there.
+    kill_at(SYS_setsid);
+    *says_so = !open_backend(nullptr).ok();
+    // Now every call fails, also the one that ends a process.
+  });
+  EXPECT_TRUE(*says_so);
+  EXPECT_TRUE(WIFSIGNALED(status)) << status;
+  munmap(memory, 1);
 }
 
 TEST_F(SeccompBackendTest, NoSupervisorOutlivesAKilledProcess) {

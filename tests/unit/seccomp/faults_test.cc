@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <deque>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "no_wait_killable.h"
+#include "os/own_calls.h"
 #include "seccomp_faults.h"
 
 namespace syscost::seccomp {
@@ -154,8 +156,28 @@ TEST_F(SeccompFaults, APlaceThatIsUsedAgainHasCountsOfItsOwn) {
               REQUIRE(error_of_getppid() == 0);
               faults.close(first);  // again: it is no longer there
               REQUIRE(syscall(SYS_getuid) == -1);
-              for (std::uint32_t i = 1; i < kFaultRules; ++i) open_rule(backend, rule_for({SYS_getuid}, EIO));
+            }),
+            0);
+}
+
+TEST_F(SeccompFaults, FindAFreePlaceInWhateverOrderTheyCloseAndAskTheNewestFirst) {
+  EXPECT_EQ(with_backend([](Backend& backend) {
+              FaultInjector& faults = *backend.faults();
+              std::deque<FaultId> open;
+              // Always three open, and the oldest closes first.
+              for (std::uint32_t i = 1; i <= 3 * kFaultRules; ++i) {
+                open.push_back(open_rule(backend, rule_for({SYS_getppid}, static_cast<int>(i))));
+                REQUIRE(error_of_getppid() == static_cast<int>(i));
+                if (open.size() < 3) continue;
+                faults.close(open.front());
+                open.pop_front();
+                REQUIRE(error_of_getppid() == static_cast<int>(i));
+              }
+              while (open.size() < kFaultRules) open.push_back(open_rule(backend, rule_for({SYS_getuid}, EIO)));
               REQUIRE(!faults.open(rule_for({SYS_getuid}, EIO)).ok());
+              faults.close(open[kFaultRules / 2]);
+              open_rule(backend, rule_for({SYS_getuid}, EPERM));
+              REQUIRE(syscall(SYS_getuid) == -1 && errno == EPERM);
             }),
             0);
 }
@@ -205,15 +227,37 @@ TEST_F(SeccompFaults, AForkChildHasNoPartInThem) {
                         REQUIRE(error_of_getppid() == 0);
                       }) == 0);
               REQUIRE(error_of_getppid() == EIO);
-              // Not even by its memory.
-              const auto mappings = [] {
-                std::ifstream maps("/proc/self/maps");
-                int found = 0;
-                for (std::string line; std::getline(maps, line);) found += line.find("/dev/zero") != line.npos ? 1 : 0;
-                return found;
-              };
-              const int here = mappings();
-              REQUIRE(in_child([&] { REQUIRE(mappings() == here - 1); }) == 0);
+            }),
+            0);
+}
+
+/// Mappings of memory without a file that processes can share.
+int shared_mappings() {
+  std::ifstream maps("/proc/self/maps");
+  int found = 0;
+  for (std::string line; std::getline(maps, line);) found += line.find("/dev/zero") != line.npos ? 1 : 0;
+  return found;
+}
+
+// One with fewer rights than its parent must not change what calls of its parent return.
+TEST_F(SeccompFaults, AForkChildHasNoMemoryThatTheSupervisorReads) {
+  EXPECT_EQ(in_child([] {
+              const int before = shared_mappings();
+              const std::unique_ptr<Backend> backend = open_here();
+              REQUIRE(shared_mappings() == before + 1);
+              REQUIRE(in_child([&] {
+                        REQUIRE(shared_mappings() == before);
+                        // So it must not touch it.
+                        REQUIRE(!backend->acquire_lane().has_value());
+                        backend->boundary(Lane::kProcess, Next::kArm);
+                        CallTable table(&quiet_memory());
+                        backend->read(Lane::kProcess, table);
+                        ChildTables children(&quiet_memory());
+                        backend->read_children(children);
+                        REQUIRE(backend->losses().lost == 0 && backend->hidden_losses().ok());
+                        begin_own_session(getpid());
+                        end_own_session(getpid());
+                      }) == 0);
             }),
             0);
 }

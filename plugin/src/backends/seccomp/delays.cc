@@ -29,8 +29,8 @@ void settle(int listener, std::uint64_t id, const Verdict& verdict) {
 }
 
 void Delays::add(std::uint64_t id, const Verdict& verdict) {
-  DelayedCall* const end = std::end(book_->delayed);
-  DelayedCall* const free = std::find_if(std::begin(book_->delayed), end, [](auto& call) { return call.id == 0; });
+  DelayedCall* const end = std::end(ledger_.delayed);
+  DelayedCall* const free = std::find_if(std::begin(ledger_.delayed), end, [](auto& call) { return call.id == 0; });
   if (free == end) return settle(listener_, id, verdict);
   const std::uint64_t now = monotonic_ns();
   const std::uint64_t longest = std::numeric_limits<std::uint64_t>::max() - now;
@@ -42,11 +42,11 @@ void Delays::add(std::uint64_t id, const Verdict& verdict) {
 }
 
 bool Delays::wait_for_call() {
-  if (book_ == nullptr || waiting_ == 0) return true;
+  if (waiting_ == 0) return true;
   std::uint64_t next = std::numeric_limits<std::uint64_t>::max();
   const std::uint64_t now = monotonic_ns();
   waiting_ = 0;
-  for (DelayedCall& call : book_->delayed) {
+  for (DelayedCall& call : ledger_.delayed) {
     if (call.id == 0) continue;
     if (call.due_ns <= now) {
       settle(listener_, call.id, {call.is_answered, call.result, 0});

@@ -5,19 +5,18 @@
 
 #include <cstdint>
 
-#include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/fault_judge.h"
+#include "backends/seccomp/ledger.h"
 
 namespace syscost::seccomp {
 
 /// Lets the call go on, or answers it, as `verdict` says.
 void settle(int listener, std::uint64_t id, const Verdict& verdict);
 
-/// In a serving process. What waits is in the book, so a new process goes on with it.
+/// In a serving process. What waits is in the ledger, so a new process goes on with it.
 class Delays {
  public:
-  /// `book` null = nothing ever waits.
-  Delays(FaultBook* book, int listener) : book_(book), listener_(listener) {}
+  Delays(Ledger& ledger, int listener) : ledger_(ledger), listener_(listener) {}
 
   /// Settles the call when its delay is over. Call it once after each wait_for_call() that returns true: then there is
   /// room.
@@ -28,7 +27,7 @@ class Delays {
   bool wait_for_call();
 
  private:
-  FaultBook* const book_;
+  Ledger& ledger_;
   const int listener_;
   std::uint32_t waiting_ = kDelayedCalls;  // at most so many: an earlier process may have left some
 };

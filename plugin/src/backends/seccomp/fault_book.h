@@ -7,14 +7,13 @@
 // A rule is complete before its generation is stored. Its place gets another rule only when the supervisor has finished
 // the call at which it may have seen the old one.
 //
-// The memory is not inherited by fork children: a child that gives up its privileges must not be able to make calls of
-// its parent fail.
+// A rule takes any place that is free. The rules that match a call are asked newest first, by their generation.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "backends/seccomp/shared.h"
+#include "backends/seccomp/listener.h"
 #include "core/fault_rule.h"
 #include "core/tables/fault_choice.h"
 
@@ -22,11 +21,6 @@ namespace syscost::seccomp {
 
 inline constexpr std::uint32_t kFaultRules = 128;
 inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
-/// Calls that can wait at once because of a delay. While so many do, other calls wait until one goes on.
-inline constexpr std::uint32_t kDelayedCalls = 256;
-
-/// Matches of one thread, for rules in which each thread has numbers of its own: places of a hash table.
-inline constexpr std::uint32_t kThreadCounts = 1U << 16;
 
 /// A call that met a rule, by the supervisor.
 struct NotedHit {
@@ -37,7 +31,7 @@ struct NotedHit {
 
 struct BookedRule {
   // By the process.
-  std::atomic<std::uint64_t> generation;  ///< 0 = closed. Stored last when the rule opens.
+  std::atomic<std::uint64_t> generation;  ///< 0 = closed; larger = opened later. Stored last when the rule opens.
   std::uint64_t opened;                   ///< The generation, also after the end: the counts belong to it.
   std::uint64_t numbers[FaultRule::kNumbers / 64];
   std::int32_t thread;  ///< The kernel's id; 0 = every thread of the process.
@@ -61,43 +55,16 @@ struct BookedRule {
   bool has(std::uint32_t number) const { return (numbers[number / 64] >> number % 64 & 1) != 0; }
 };
 
-/// A call that goes on later. Here, so that the next supervisor finds it if this one is killed. By the supervisor.
-struct DelayedCall {
-  std::atomic<std::uint64_t> id;  ///< Of the notification; 0 = none. Stored last.
-  std::uint64_t due_ns;           ///< By CLOCK_MONOTONIC.
-  std::int64_t result;
-  bool is_answered;
-};
-
-/// The matches of one thread. By the supervisor.
-struct ThreadCount {
-  std::uint64_t generation;  ///< Of the rule; 0 = free. The place is free, too, when that rule is closed.
-  std::uint32_t place;       ///< Of the rule.
-  std::int32_t thread;
-  std::uint64_t matches;
-};
-
-/// All zero at first.
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers lie in different cache lines
+/// All zero at first. By the process, but for the counts of a rule.
 struct FaultBook {
-  // By the process.
+  std::atomic<std::uint64_t> opened;                           ///< Rules so far, by all backends of the process.
   std::atomic<std::uint32_t> high;                             ///< Rules [0, high) may be open.
   std::atomic<std::uint8_t> descriptors[FaultRule::kNumbers];  ///< Bit i: argument i is a descriptor of the call.
-  // By the supervisor.
-  alignas(64) std::atomic<bool> has_executed;  ///< The process asked for another program: it may be one by now.
 
   BookedRule rule[kFaultRules];
-  DelayedCall delayed[kDelayedCalls];
-  ThreadCount of_threads[kThreadCounts];
 
   /// By the thread with that id: in how many stretches of syscost's own work it is.
   std::atomic<std::uint8_t> own_work[kThreadIds];
 };
-
-/// Maps zeroed memory; only used pages take memory. Null if there is none.
-FaultBook* map_fault_book();
-void unmap_fault_book(FaultBook* book);
-/// From now on children do not inherit it. False, with errno, if the kernel cannot do that.
-bool keep_from_children(FaultBook* book);
 
 }  // namespace syscost::seccomp

@@ -74,6 +74,9 @@ Result<void> check_fault(const FaultRule& rule) {
   return {};
 }
 
+Faults::Faults(Shared& shared, const ForkDetector& fork_detector)
+    : shared_(shared), book_(shared.faults), fork_detector_(fork_detector) {}
+
 Faults::~Faults() {
   if (fork_detector_.is_fork_child()) return;
   const std::lock_guard guard(lock_);
@@ -112,8 +115,8 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
     return Failure{"a seccomp filter answers gettid instead of the kernel", "allow gettid in the filter"};
   const std::lock_guard guard(lock_);
   if (Result<void> possible = check_here(wanted); !possible.ok()) return possible.failure();
-  // Above all that are open, because the last one is asked first.
-  const std::uint32_t place = book_.high;
+  std::uint32_t place = 0;
+  while (place < kFaultRules && book_.rule[place].generation != 0) ++place;
   if (place == kFaultRules) {
     return Failure{"more than " + std::to_string(kFaultRules) + " faults are open at once", "end some of them first"};
   }
@@ -121,7 +124,8 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
     return Failure{"the process that answers calls (syscost-count) does not go on", "do not stop it"};
   }
   BookedRule& rule = book_.rule[place];
-  rule.opened = ++generation_;
+  const std::uint64_t generation = ++book_.opened;
+  rule.opened = generation;
   rule.matches = 0;
   rule.hits = 0;
   rule.unnumbered = 0;
@@ -139,9 +143,9 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   rule.result = wanted.result.value_or(0);
   rule.choice = {wanted.first, wanted.last, wanted.step, threshold_of(wanted.probability), wanted.seed};
   rule.delay_ns = wanted.delay_enter_ns + wanted.delay_exit_ns;
-  rule.generation.store(generation_, std::memory_order_seq_cst);
-  book_.high.store(place + 1, std::memory_order_seq_cst);
-  return FaultId{place, generation_};
+  rule.generation.store(generation, std::memory_order_seq_cst);
+  if (place >= book_.high) book_.high.store(place + 1, std::memory_order_seq_cst);
+  return FaultId{place, generation};
 }
 
 const BookedRule* Faults::rule_of(FaultId id) const {

@@ -7,6 +7,7 @@
 
 #include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/seccomp_backend.h"
+#include "backends/seccomp/shared.h"
 #include "core/fault_rule.h"
 #include "os/fork_detector.h"
 #include "os/result.h"
@@ -16,8 +17,8 @@ namespace syscost::seccomp {
 
 class Faults final : public FaultInjector {
  public:
-  /// `shared` has a book. Makes syscalls.
-  explicit Faults(Shared& shared) : shared_(shared), book_(*shared.faults) {}
+  /// Both must outlive it.
+  Faults(Shared& shared, const ForkDetector& fork_detector);
   /// Closes every rule.
   ~Faults() override;
   Faults(const Faults&) = delete;
@@ -37,10 +38,9 @@ class Faults final : public FaultInjector {
   Shared& shared_;
   FaultBook& book_;
   SpinLock lock_;
-  std::uint64_t generation_ = 0;
   bool knows_descriptors_ = false;
   // A fork child has no book: each function asks first.
-  ForkDetector fork_detector_;
+  const ForkDetector& fork_detector_;
 };
 
 }  // namespace syscost::seccomp

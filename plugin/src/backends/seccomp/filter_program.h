@@ -8,7 +8,8 @@
 //   rt_sigreturn, sigreturn   never: if a signal arrived before the supervisor has received the notification, the
 //   kernel
 //                             would return EINTR, and a sigreturn that returns crashes the program
-//   gettid, futex             not if the sixth argument, which both ignore, is our cookie: the call is our own
+//   gettid, futex, close,     not if the sixth argument, which they ignore, is our cookie: the call is our own
+//   fstat, wait4
 //   restart_syscall           if one of the four calls that it may resume is selected; then all four are, too: it is
 //                             counted as the last call of the thread, so that call must be known
 //   other ABIs, new numbers   always, because they are rare: the supervisor drops those that are not selected

@@ -2,13 +2,15 @@
 #include "backends/seccomp/installation.h"
 
 #include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
-#include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/filter_program.h"
+#include "backends/seccomp/ledger.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
@@ -30,11 +32,6 @@ std::string text_of(const Filter* filter) {
   return filter != nullptr ? filter->text() : std::string();
 }
 
-void unmap_all(Shared* shared) {
-  unmap_fault_book(shared->faults);
-  unmap_shared(shared);
-}
-
 Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool faults) {
   Shared* shared = map_shared();
   if (shared == nullptr) return errno_failure("map", "memory to share with the supervisor", errno);
@@ -43,12 +40,6 @@ Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool fau
   }
   shared->counts_children = children;
   shared->notifies_everything = filter == nullptr || faults;
-  shared->faults = map_fault_book();
-  if (shared->faults == nullptr) {
-    const int error = errno;
-    unmap_shared(shared);
-    return errno_failure("map", "memory to share with the supervisor", error);
-  }
   for (std::size_t index = 0; filter != nullptr && index < kIndexes; ++index) {
     const SyscallId id{static_cast<Abi>(index / Filter::kNumbers),
                        static_cast<std::uint32_t>(index % Filter::kNumbers)};
@@ -58,15 +49,36 @@ Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool fau
   return shared;
 }
 
-Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
+/// The guard's id. Only the guard has the ledger then.
+Result<pid_t> start_guard(Shared& shared) {
+  Ledger* const ledger = map_ledger();
+  if (ledger == nullptr) return errno_failure("map", "memory of the supervisor", errno);
   const pid_t self = getpid();
-  shared.measured = self;
+  ledger->measured = self;
+  ledger->notifies_everything = shared.notifies_everything;
   const pid_t guard = clone_quietly();
-  if (guard < 0) return errno_failure("start", "the supervisor", errno);
-  if (guard == 0) run_supervisor(shared, self);
+  if (guard == 0) run_supervisor(shared, *ledger, self);
+  const int error = errno;
+  unmap_ledger(ledger);
+  if (guard < 0) return errno_failure("start", "the supervisor", error);
+  return guard;
+}
 
-  // The supervisor has it; no later child shall.
-  const bool is_kept = keep_from_children(shared.faults);
+/// The cookie lets this call and the next pass the filter while no process answers.
+bool has_ended(const Shared& shared, pid_t guard) {
+  int status = 0;
+  return syscall(SYS_wait4, guard, &status, WNOHANG | __WALL, nullptr, 0, shared.cookie) == guard;
+}
+void close_listener(const Shared& shared, int listener) {
+  syscall(SYS_close, listener, 0, 0, 0, 0, shared.cookie);
+}
+
+Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
+  const Result<pid_t> started = start_guard(shared);
+  if (!started.ok()) return started.failure();
+  const pid_t guard = started.value();
+  // The guard has it; no later child shall.
+  const bool is_kept = keep_from_children(shared);
   const int listener = is_kept ? install_filter(program, true, &shared.is_wait_killable) : -errno;
   if (listener < 0) {
     set_phase(shared, kGivenUp);
@@ -76,8 +88,16 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
   // From here on every call but those with our cookie waits for the supervisor.
   shared.listener = listener;
   set_phase(shared, kListening);
-  while (shared.phase.load() == kListening) wait_for_phase(shared, kListening, 1000);
-  close(listener);
+  while (shared.phase.load() == kListening) {
+    wait_for_phase(shared, kListening, 100);
+    if (shared.phase.load() != kListening || !has_ended(shared, guard)) continue;
+    // Every call fails from here on, with ENOSYS. That ends a program; a call that waited would not.
+    close_listener(shared, listener);
+    return Failure{"the process that answers calls (syscost-guard) was killed while it started",
+                   "do not kill processes that the test did not start"};
+  }
+  close_listener(shared, listener);
+  set_phase(shared, kServing);
   return {};
 }
 
@@ -100,7 +120,7 @@ Result<Shared*> install(const Filter* filter, bool children, bool faults) {
   Result<void> done = program.ok() ? probe() : program.failure();
   if (done.ok()) done = start(*shared.value(), program.value());
   if (!done.ok()) {
-    unmap_all(shared.value());
+    unmap_shared(shared.value());
     return done.failure();
   }
   set_own_calls_marks(shared.value()->cookie, shared.value()->own_sessions);

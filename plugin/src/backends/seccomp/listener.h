@@ -9,6 +9,7 @@
 
 #include <linux/filter.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -27,6 +28,9 @@ Failure explain_install_failure(int error);
 
 /// Fails if the kernel has no user notification, or a container's seccomp profile forbids it.
 Result<void> check_user_notification();
+
+/// Thread ids are below this on every Linux (PID_MAX_LIMIT).
+inline constexpr std::size_t kThreadIds = 4U << 20;
 
 /// A call that is waiting for an answer.
 struct Notification {

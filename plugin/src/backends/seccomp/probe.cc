@@ -35,14 +35,15 @@ constexpr int kPatienceMs = 5000;
   _exit(0);
 }
 
-void supervise(Shared& shared, int listener) {
-  Counter counter(shared);
+void supervise(Shared& shared, pid_t child, int listener) {
+  Counter counter(shared, child);
+  Mailbox mailbox{};
   Notification notification;
   for (pollfd ready{listener, POLLIN, 0}; poll(&ready, 1, kPatienceMs) > 0 && (ready.revents & POLLHUP) == 0;) {
-    if (!receive(listener, shared.mailbox, notification)) continue;
+    if (!receive(listener, mailbox, notification)) continue;
     counter.count(notification);
     let_continue(listener, notification.id);
-    shared.mailbox.clear();
+    mailbox.clear();
   }
 }
 
@@ -67,12 +68,11 @@ Result<void> probe() {
   if (child < 0) return errno_failure("start", "the probe", errno);
   if (child == 0) be_probed(*shared, program.value());
 
-  shared->measured = child;
   wait_for_phase(*shared, kWaiting, kPatienceMs);
   const std::uint32_t phase = shared->phase.load();
   const int listener = shared->listener.load();
   if (phase == kListening) {
-    supervise(*shared, listener);
+    supervise(*shared, child, listener);
     close(listener);
   } else {
     // It may be stuck.

@@ -17,6 +17,7 @@
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/shared.h"
 #include "backends/seccomp/thread_identity.h"
+#include "os/fork_detector.h"
 #include "os/quiet_memory.h"
 #include "os/spin_lock.h"
 
@@ -26,13 +27,17 @@ namespace {
 class SeccompBackend final : public Backend {
  public:
   SeccompBackend(Shared& shared, const Filter* filter)
-      : shared_(shared), filter_(filter), takeovers_(shared.takeovers.load()), faults_(shared) {}
+      : shared_(shared),
+        filter_(filter),
+        counts_children_(shared.counts_children),
+        takeovers_(shared.takeovers.load()),
+        faults_(shared, fork_detector_) {}
 
   std::string_view name() const override { return "seccomp"; }
   Capabilities capabilities() const override {
     return {.entries = true,
             .injected = true,
-            .children = shared_.counts_children.load(),
+            .children = counts_children_,
             .lanes = kLanes - 1,
             .uncountable = kUncountable};
   }
@@ -48,7 +53,9 @@ class SeccompBackend final : public Backend {
   void read_children(ChildTables& into) override;
   // This backend sees no ends of calls, so none can end in a later segment.
   void read_crossings(CrossingSink&) override {}
-  Losses losses() const override { return {late_, shared_.lost.load(std::memory_order_relaxed)}; }
+  Losses losses() const override {
+    return is_fork_child() ? Losses{} : Losses{late_, shared_.lost.load(std::memory_order_relaxed)};
+  }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
     return Failure{"a seccomp filter cannot be removed, and every call pays for it",
@@ -69,10 +76,14 @@ class SeccompBackend final : public Backend {
     LaneHolder holder;             // the thread inside a scope
   };
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
+  // It has no shared memory: each function asks first.
+  bool is_fork_child() const { return fork_detector_.is_fork_child(); }
   std::uint32_t programs_used() const { return shared_.programs_used.load(std::memory_order_acquire); }
 
   Shared& shared_;
   const Filter* filter_;
+  const bool counts_children_;
+  const ForkDetector fork_detector_;
   std::array<LaneState, kLanes> lanes_;
   SpinLock lanes_lock_;  // of the holders and of who had a lane last
   Generation generation_ = 0;
@@ -85,6 +96,7 @@ class SeccompBackend final : public Backend {
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
 std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
+  if (is_fork_child()) return std::nullopt;
   const std::int32_t thread = calling_thread(shared_);
   if (thread == 0) return std::nullopt;
   std::lock_guard guard(lanes_lock_);
@@ -108,6 +120,7 @@ std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
 // ---- segments -------------------------------------------------------------------------------------------------------
 
 Generation SeccompBackend::boundary(Lane lane, Next next) {
+  if (is_fork_child()) return 0;
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
   std::atomic<std::uint64_t>& control = shared_.lanes[static_cast<std::uint32_t>(lane)].control;
@@ -134,11 +147,13 @@ Generation SeccompBackend::boundary(Lane lane, Next next) {
 }
 
 void SeccompBackend::read(Lane lane, CallTable& into) {
+  if (is_fork_child()) return;
   if (!wait_for_supervisor(shared_)) ++late_;
   take(shared_.banks[static_cast<std::uint32_t>(lane)][state(lane).ended_bank], filter_, into);
 }
 
 void SeccompBackend::read_children(ChildTables& into) {
+  if (is_fork_child()) return;
   for (std::uint32_t i = 0; i < programs_used(); ++i) {
     Bank& bank = shared_.programs[i].banks[state(Lane::kProcess).ended_bank];
     if (is_touched(bank)) take(bank, filter_, into.at(shared_.programs[i].name.data()));
@@ -146,6 +161,7 @@ void SeccompBackend::read_children(ChildTables& into) {
 }
 
 Result<std::uint64_t> SeccompBackend::hidden_losses() {
+  if (is_fork_child()) return std::uint64_t{0};
   const std::uint64_t takeovers = shared_.takeovers.load();
   if (takeovers == takeovers_) return std::uint64_t{0};
   takeovers_ = takeovers;

@@ -22,6 +22,10 @@ void unmap_shared(Shared* shared) {
   munmap(shared, sizeof(Shared));
 }
 
+bool keep_from_children(Shared& shared) {
+  return madvise(&shared, sizeof(Shared), MADV_DONTFORK) == 0;
+}
+
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms) {
   const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
   syscall(SYS_futex, &shared.phase, FUTEX_WAIT, seen, &timeout, nullptr, shared.cookie);

@@ -2,6 +2,12 @@
 //
 // The memory that the measured process and its supervisor share.
 //
+// The supervisor was cloned before the process gave up rights that it may have given up since, and other processes
+// under the filter may have more rights than the process now has. So the supervisor trusts no number that it finds
+// here: it checks each that it uses as an index, and keeps what decides about other processes in memory of its own
+// (ledger.h). Fork children do not inherit this memory: they may have fewer rights than their parent, and must not
+// change what its calls return.
+//
 // Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
 // ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
 //
@@ -16,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_name.h"
 #include "core/filter.h"
@@ -25,8 +32,6 @@ namespace syscost::seccomp {
 
 /// The process's lane and those of threads inside scopes.
 inline constexpr std::uint32_t kLanes = 17;
-/// Thread ids are below this on every Linux (PID_MAX_LIMIT).
-inline constexpr std::size_t kThreadIds = 4U << 20;
 /// Syscalls that a table can name, of every ABI.
 inline constexpr std::size_t kIndexes = kAbiCount * Filter::kNumbers;
 /// Different numbers beyond the tables in one segment; more are lost.
@@ -65,21 +70,18 @@ struct Bank {
 enum Phase : std::uint32_t {
   kWaiting = 0,  ///< The supervisor waits for the listener.
   kListening,    ///< The filter is installed; `listener` is its number in the shared descriptor table.
-  kServing,      ///< The supervisor has the listener to itself; the process may close its own.
+  kTaken,        ///< The supervisor has the listener; the process closes its own.
+  kServing,      ///< Only the supervisor has it, so no child that another thread forks inherits it: it may answer.
   kGivenUp,      ///< The filter could not be installed: the supervisor ends.
 };
-
-struct FaultBook;  // fault_book.h
 
 /// All zero at first.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): words of different writers lie in different cache lines
 struct Shared {
   // Set before the supervisor starts.
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without a notification.
-  std::atomic<pid_t> measured;  ///< The measured process, by the supervisor's PID namespace.
   std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
 
-  FaultBook* faults;         ///< At the same address in both; null = no call is ever made to fail.
   bool notifies_everything;  ///< Also what is_left_out has.
   bool is_wait_killable;     ///< Once a call has been received, no signal interrupts it before it is answered.
 
@@ -88,9 +90,8 @@ struct Shared {
   std::atomic<std::int32_t> listener;
 
   // By the supervisor.
-  alignas(64) std::atomic<std::uint64_t> sequence;  ///< Odd while a call is being counted.
-  Mailbox mailbox;                  ///< The call that waits for an answer: here, so that the next supervisor finds it.
-  std::atomic<std::uint64_t> lost;  ///< Calls for which there was no cell.
+  alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
+  std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
 
   // By the process.
@@ -102,6 +103,8 @@ struct Shared {
   Bank banks[kLanes][2];
 
   std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run, which are not counted as children; 0 = none.
+
+  FaultBook faults;
 
   // Children, by program; accounts are never given back while a run lasts.
   std::atomic<bool> counts_children;
@@ -117,6 +120,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 /// Maps zeroed memory for a process and its supervisor. Only used pages take memory. Null if there is none.
 Shared* map_shared();
 void unmap_shared(Shared* shared);
+/// From now on children do not inherit it. False, with errno, if the kernel cannot do that.
+bool keep_from_children(Shared& shared);
 
 /// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. Its call carries the cookie, so the
 /// filter lets it pass.

@@ -85,9 +85,9 @@ void wake_up_every_second() {
 }
 
 /// Completes the work of a killed server: answers the call that waits, and ends the count that was begun.
-void repair(Shared& shared, int listener) {
-  if (shared.mailbox.id() != 0) let_continue(listener, shared.mailbox.id());
-  shared.mailbox.clear();
+void repair(Shared& shared, Ledger& ledger, int listener) {
+  if (ledger.mailbox.id() != 0) let_continue(listener, ledger.mailbox.id());
+  ledger.mailbox.clear();
   if ((shared.sequence.load() & 1) != 0) shared.sequence.fetch_add(1);
   shared.takeovers.fetch_add(1);
 }
@@ -105,7 +105,7 @@ bool is_of_process(pid_t process, std::int32_t thread) {
 
 // ---- counting -------------------------------------------------------------------------------------------------------
 
-Counter::Counter(Shared& shared) : shared_(shared) {
+Counter::Counter(Shared& shared, pid_t measured) : shared_(shared), measured_(measured) {
   void* memory = mmap(nullptr, kThreadIds * sizeof *last_call_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   last_call_ = memory == MAP_FAILED ? nullptr : static_cast<std::uint16_t*>(memory);
@@ -133,7 +133,8 @@ void Counter::add(Bank& bank, SyscallId id, bool is_injected) {
     return;
   }
   const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(id.abi)} << 32 | id.number;
-  const std::uint64_t used = bank.unlisted_used.load(std::memory_order_relaxed);
+  const std::uint64_t used =
+      std::min<std::uint64_t>(bank.unlisted_used.load(std::memory_order_relaxed), kUnlistedNumbers);
   std::uint64_t place = 0;
   while (place < used && bank.unlisted[place].id.load(std::memory_order_relaxed) != key) ++place;
   if (place == kUnlistedNumbers) {
@@ -151,6 +152,7 @@ void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
   // Announced before the control word is read: see shared.h.
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   std::uint32_t lane = shared_.lane_of[thread].load(std::memory_order_acquire);
+  if (lane >= kLanes) lane = 0;
   std::uint64_t control = shared_.lanes[lane].control.load(std::memory_order_seq_cst);
   if (lane != 0 && control == kFollowProcess) {
     lane = 0;
@@ -170,7 +172,7 @@ void Counter::count(const Notification& notification, bool is_injected) {
   }
   // Nothing is armed, so it does not matter which process the thread belongs to.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
-  if (is_of_process(shared_.measured.load(std::memory_order_relaxed), thread)) {
+  if (is_of_process(measured_, thread)) {
     count_for(thread, id, is_injected);
   } else if (shared_.counts_children.load(std::memory_order_relaxed)) {
     count_child(thread, id);
@@ -180,7 +182,7 @@ void Counter::count(const Notification& notification, bool is_injected) {
 /// Returns the account of the program that the thread's process runs; null if none is left.
 Shared::Program* Counter::account_of(std::int32_t thread) {
   const ProgramName name = names_.of(thread);
-  const std::uint32_t used = shared_.programs_used.load(std::memory_order_relaxed);
+  const std::uint32_t used = std::min<std::uint32_t>(shared_.programs_used.load(std::memory_order_relaxed), kPrograms);
   for (std::uint32_t i = 0; i < used; ++i) {
     if (shared_.programs[i].name == name) return &shared_.programs[i];
   }
@@ -203,10 +205,11 @@ void Counter::count_child(std::int32_t thread, SyscallId id) {
 
 // ---- the processes --------------------------------------------------------------------------------------------------
 
-Served serve(Shared& shared, int listener, pid_t guard) {
-  Counter counter(shared);
-  FaultJudge judge(shared);
-  Delays delays(shared.faults, listener);
+Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t guard) {
+  const int listener = files.listener;
+  Counter counter(shared, ledger.measured);
+  FaultJudge judge(shared, ledger, files.measured);
+  Delays delays(ledger, listener);
   Notification notification;
   for (;;) {
     if (g_second_passed != 0) {
@@ -214,7 +217,7 @@ Served serve(Shared& shared, int listener, pid_t guard) {
       if (getppid() != guard) return Served::kGuardIsGone;
     }
     if (!delays.wait_for_call()) continue;
-    if (!receive(listener, shared.mailbox, notification)) {
+    if (!receive(listener, ledger.mailbox, notification)) {
       if (has_hung_up(listener)) return Served::kNoProcessIsLeft;
       continue;
     }
@@ -225,22 +228,24 @@ Served serve(Shared& shared, int listener, pid_t guard) {
     } else {
       settle(listener, notification.id, verdict);
     }
-    shared.mailbox.clear();
+    ledger.mailbox.clear();
   }
 }
 
-void run_supervisor(Shared& shared, pid_t creator) {
+void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator) {
   prctl(PR_SET_NAME, "syscost-guard");
   // Until it holds the listener, it is useless without its creator.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != creator) _exit(1);
   while (shared.phase.load() == kWaiting) wait_for_phase(shared, kWaiting, 1000);
   if (shared.phase.load() != kListening) _exit(1);
-  prctl(PR_SET_PDEATHSIG, 0);
   const int listener = shared.listener.load();
   withdraw(listener);
+  const SupervisorFiles files{listener, static_cast<int>(syscall(SYS_pidfd_open, creator, 0))};
   ask_for_synchronous_wakeup(listener);
-  set_phase(shared, kServing);
+  set_phase(shared, kTaken);
+  while (shared.phase.load() == kTaken) wait_for_phase(shared, kTaken, 1000);
+  prctl(PR_SET_PDEATHSIG, 0);
   for (;;) {
     const pid_t guard = getpid();
     const auto server = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
@@ -248,7 +253,7 @@ void run_supervisor(Shared& shared, pid_t creator) {
       wake_up_every_second();
       if (server == 0) prctl(PR_SET_NAME, "syscost-count");
       // Without a server below it the guard serves alone.
-      if (serve(shared, listener, server == 0 ? guard : getppid()) == Served::kNoProcessIsLeft) _exit(0);
+      if (serve(shared, ledger, files, server == 0 ? guard : getppid()) == Served::kNoProcessIsLeft) _exit(0);
       // The guard was killed: this process takes its place.
       prctl(PR_SET_NAME, "syscost-guard");
       continue;
@@ -258,7 +263,7 @@ void run_supervisor(Shared& shared, pid_t creator) {
     }
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) _exit(0);
     // It was killed. The processes under the filter wait for us.
-    repair(shared, listener);
+    repair(shared, ledger, listener);
   }
 }
 

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "backends/seccomp/ledger.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_name.h"
 #include "backends/seccomp/shared.h"
@@ -32,8 +33,8 @@ bool is_of_process(pid_t process, std::int32_t thread);
 /// Counts notifications into the shared memory. It keeps the last call of each thread in memory of its own process.
 class Counter {
  public:
-  /// `shared` must outlive it. Maps memory.
-  explicit Counter(Shared& shared);
+  /// `shared` must outlive it. `measured`: the measured process. Maps memory.
+  Counter(Shared& shared, pid_t measured);
 
   /// Counts the notified call if its thread belongs to the measured process, or to a child and children are counted.
   /// A restarted call is counted as the call that it continues. `is_injected`: a fault answers or delays it.
@@ -49,19 +50,26 @@ class Counter {
   void add(Bank& bank, SyscallId id, bool is_injected = false);
 
   Shared& shared_;
+  const pid_t measured_;
   ProgramNames names_;
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
 };
 
 enum class Served { kNoProcessIsLeft, kGuardIsGone };
 
+/// Descriptors of the supervisor.
+struct SupervisorFiles {
+  int listener = -1;
+  int measured = -1;  ///< pidfd of the measured process; negative = the kernel or a profile has denied it.
+};
+
 /// Receives notifications, counts them, and lets the calls continue or answers them, until no process is left under the
 /// filter, or until `guard` is no longer its parent. It checks the parent once a second.
-Served serve(Shared& shared, int listener, pid_t guard);
+Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t guard);
 
 /// The first process of the supervisor. It waits until the filter is installed, takes the listener, and keeps a serving
 /// process running below it. If it is killed, that process takes its place. When it begins, it shares its creator's
 /// descriptors. Never returns.
-[[noreturn]] void run_supervisor(Shared& shared, pid_t creator);
+[[noreturn]] void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator);
 
 }  // namespace syscost::seccomp
