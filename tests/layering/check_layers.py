@@ -52,7 +52,7 @@ PLUGIN = {
     # The rooms of session, from the lowest to the one that knows all others: there is no way round.
     "session/process": ["os"],
     "session/options": ["core", "os", "session/process"],
-    "session/power_cuts": ["core", "crash", "os", "session/windows"],
+    "session/power_cuts": ["core", "crash", "os", "session/process", "session/windows"],
     "session/run": ["csv", "os", "session/options"],
     "session/doctor": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "core", "gpu/ioctl", "os",
                        "session/options"],

@@ -42,7 +42,7 @@ struct SleepRow {
   bool has_found = false;  ///< After the last sleep such a look found something: this is what the thread waited for.
 };
 
-void end_row(SleepRow& row, Calls& polled, Calls& others) {
+void end_sleep_row(SleepRow& row, Calls& polled, Calls& others) {
   const bool is_polling = row.sleeps.size() >= kPolledSleeps && row.looks + 1 == row.sleeps.size() && row.has_found;
   Calls& to = is_polling ? polled : others;
   to.insert(to.end(), row.sleeps.begin(), row.sleeps.end());
@@ -56,7 +56,7 @@ void split_rows(const TracedWindow& window, Calls& polled, Calls& others) {
     if (is_sleep(window, call)) {
       const bool goes_on =
           !row.sleeps.empty() && !row.has_worked && row.has_looked && row.sleeps.back()->call->site == call.call->site;
-      if (!goes_on) end_row(row, polled, others);
+      if (!goes_on) end_sleep_row(row, polled, others);
       if (goes_on) ++row.looks;
       row.sleeps.push_back(&call);
       row.has_looked = false;
@@ -70,7 +70,7 @@ void split_rows(const TracedWindow& window, Calls& polled, Calls& others) {
       row.has_worked = true;
     }
   }
-  for (auto& [thread, row] : rows) end_row(row, polled, others);
+  for (auto& [thread, row] : rows) end_sleep_row(row, polled, others);
 }
 
 /// What happens in a window that says when a server is there.

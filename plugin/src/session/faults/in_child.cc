@@ -2,15 +2,14 @@
 //
 // A body in a fork child of its own, in which calls can fail: what the body does to the process ends with the child.
 #include <cstddef>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
 
 #include "os/loaded_function.h"
 #include "os/open_things.h"
-#include "session/contained_child.h"
 #include "session/faults/faults.h"
+#include "session/process/contained_child.h"
 #include "session/windows/own_calls.h"
 #include "syscost/adapter.h"
 
@@ -20,21 +19,6 @@ namespace {
 /// What a child says is one of these, and a text.
 constexpr char kSaid = '=';
 constexpr char kCannot = '!';
-
-/// glibc keeps some freed blocks of each size for the thread, and counts them as in use: what the body takes from there
-/// would not show. So all of them are taken, and kept.
-void empty_heap_cache() {
-  constexpr std::size_t kLargest = 1032;
-  constexpr std::size_t kStep = 16;
-  constexpr int kOfEachSize = 16;  // 7 up to glibc 2.41
-  for (std::size_t bytes = kStep; bytes <= kLargest; bytes += kStep) {
-    for (int i = 0; i < kOfEachSize; ++i) {
-      // NOLINTNEXTLINE(cppcoreguidelines-no-malloc): the child keeps it
-      void* const taken = std::malloc(bytes);
-      __asm__ volatile("" : : "r"(taken) : "memory");
-    }
-  }
-}
 
 }  // namespace
 
@@ -70,7 +54,6 @@ failure_detail::ChildRun Faults::run_in_child(const std::function<std::string()>
     if (const Result<void> begun = injector->begin_in_fork_child(); !begun.ok()) {
       return kCannot + begun.failure().reason;
     }
-    empty_heap_cache();
     try {
       return kSaid + body();
     } catch (...) {

@@ -16,7 +16,7 @@
 #include "crash/journal.h"
 #include "crash/scratch_folder.h"
 #include "os/mapped_memory.h"
-#include "session/contained_child.h"
+#include "session/process/contained_child.h"
 #include "session/windows/own_calls.h"
 #include "syscost/adapter.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/contained_child.h"
+#include "session/process/contained_child.h"
 
 #include <poll.h>
 #include <sys/mman.h>
