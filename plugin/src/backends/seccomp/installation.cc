@@ -34,7 +34,10 @@ std::string text_of(const Filter* filter) {
 
 Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool faults) {
   Shared* shared = map_shared();
-  if (shared == nullptr) return errno_failure("map", "memory to share with the supervisor", errno);
+  // From the start, because another thread may fork at any time.
+  if (shared == nullptr || !let_children_inherit(*shared, false)) {
+    return errno_failure("map", "memory to share with the supervisor", errno);
+  }
   while (shared->cookie == 0) {
     if (getrandom(&shared->cookie, sizeof shared->cookie, 0) < 0) shared->cookie = 0x5359'5343'4f53'5421;
   }
@@ -56,6 +59,7 @@ Result<pid_t> start_guard(Shared& shared) {
   const pid_t self = getpid();
   ledger->measured = self;
   ledger->notifies_everything = shared.notifies_everything;
+  let_children_inherit(shared, true);
   const pid_t guard = clone_quietly();
   if (guard == 0) run_supervisor(shared, *ledger, self);
   const int error = errno;
@@ -78,7 +82,7 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
   if (!started.ok()) return started.failure();
   const pid_t guard = started.value();
   // The guard has it; no later child shall.
-  const bool is_kept = keep_from_children(shared);
+  const bool is_kept = let_children_inherit(shared, false);
   const int listener = is_kept ? install_filter(program, true, &shared.is_wait_killable) : -errno;
   if (listener < 0) {
     set_phase(shared, kGivenUp);

@@ -22,8 +22,8 @@ void unmap_shared(Shared* shared) {
   munmap(shared, sizeof(Shared));
 }
 
-bool keep_from_children(Shared& shared) {
-  return madvise(&shared, sizeof(Shared), MADV_DONTFORK) == 0;
+bool let_children_inherit(Shared& shared, bool inherit) {
+  return madvise(&shared, sizeof(Shared), inherit ? MADV_DOFORK : MADV_DONTFORK) == 0;
 }
 
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms) {

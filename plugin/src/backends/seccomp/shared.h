@@ -120,8 +120,8 @@ static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std
 /// Maps zeroed memory for a process and its supervisor. Only used pages take memory. Null if there is none.
 Shared* map_shared();
 void unmap_shared(Shared* shared);
-/// From now on children do not inherit it. False, with errno, if the kernel cannot do that.
-bool keep_from_children(Shared& shared);
+/// From now on children inherit it, or do not. False, with errno, if the kernel cannot do that.
+bool let_children_inherit(Shared& shared, bool inherit);
 
 /// Waits until `shared.phase` is no longer `seen`, or `timeout_ms` have passed. Its call carries the cookie, so the
 /// filter lets it pass.
