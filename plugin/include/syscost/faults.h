@@ -66,8 +66,8 @@ struct When {
     when.descriptor = number;
     return when;
   }
-  /// Calls that name this path, and calls of descriptors that were opened by it. A relative path begins in the working
-  /// directory of now.
+  /// Calls that name this path, and calls of descriptors whose file has this name when the call is made: not any more
+  /// after a rename. A relative path begins in the working directory of now.
   When on_path(std::string_view name) const {
     When when = *this;
     when.path = name;
@@ -124,9 +124,9 @@ inline When probability(double p, std::uint64_t seed) {
   return when;
 }
 /// As a disk that has room for `bytes`: calls that read or write move them, the one that would move more is shortened,
-/// and the later ones are hit. Only results that are numbers of bytes count. sendmsg and recvmsg are not shortened, so
-/// one of them may move more. With Reach::process, calls that run at the same time may together move more: each of them
-/// gets what was left when it began.
+/// and the later ones are hit, except those that ask for 0 bytes. Only results that are numbers of bytes count. sendmsg
+/// and recvmsg are not shortened, so one of them may move more. With Reach::process, calls that run at the same time
+/// may together move more: each of them gets what was left when it began.
 inline When after(std::uint64_t bytes) {
   When when;
   when.after_bytes = bytes;
@@ -135,18 +135,35 @@ inline When after(std::uint64_t bytes) {
 
 /// What happens to a call that is hit, if it is not just an error.
 struct Effect {
-  std::optional<std::int64_t> result = {};       ///< No call is made; -errno, or what the call returns.
-  std::optional<std::uint64_t> most_bytes = {};  ///< The call reads or writes at most so many, 1 or more.
-  std::chrono::nanoseconds delay_enter{0};       ///< The thread waits before the call, up to an hour.
-  std::chrono::nanoseconds delay_exit{0};        ///< The thread waits after it.
+  std::optional<std::int64_t> result = {};  ///< No call is made; -errno, or what the call returns.
+  /// The call reads or writes at most so many, 1 or more. One that would move no more is not hit. docs/faults.md lists
+  /// the syscalls that can be shortened; a fault that selects none of them is refused.
+  std::optional<std::uint64_t> most_bytes = {};
+  std::chrono::nanoseconds delay_enter{0};  ///< The thread waits before the call, up to an hour.
+  std::chrono::nanoseconds delay_exit{0};   ///< The thread waits after it.
 };
+
+/// A short read or write: `Fault fault("write", shorten(100))`.
+inline Effect shorten(std::uint64_t most_bytes) {
+  Effect effect;
+  effect.most_bytes = most_bytes;
+  return effect;
+}
+/// A slow call: `Fault fault("fsync", delay(5ms))`. The thread waits before the call.
+inline Effect delay(std::chrono::nanoseconds time) {
+  Effect effect;
+  effect.delay_enter = time;
+  return effect;
+}
 
 /// While it exists, calls that `selector` selects (syscost/cost.h) fail.
 ///
 /// Faults nest: the one made last is asked first, and what it answers does not reach the others. In a fork child it is
 /// inert. A Fault of one thread never hits another; it ends on the thread that made it. A signal handler must not make
 /// or end one, nor a Forbid: it may have interrupted a thread that is just doing so, and would wait for it for ever.
-/// Calls of syscost itself are never hit. rt_sigreturn, exit, exit_group and restart_syscall cannot fail: a selector of many leaves them out.
+/// Calls of syscost itself are never hit. rt_sigreturn, exit, exit_group and restart_syscall cannot fail: a selector of
+/// many leaves them out. A brk that fails returns the break as it was, as from the kernel, whatever the errno; on
+/// backend seccomp it cannot fail.
 ///
 /// Where nothing can fail (another backend, a bad selector), the test is skipped or fails with the reason, and the
 /// object does nothing. If the framework cannot end the test there, is_active() is false.

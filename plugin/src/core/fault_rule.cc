@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/byte_rules.h"
 #include "core/syscall_table.h"
+#include "core/tables/stretches.h"
 
 namespace syscost {
 namespace {
@@ -24,14 +26,16 @@ bool names(std::string_view selector, std::string_view name) {
 
 }  // namespace
 
-FaultNumbers fault_numbers(std::string_view text, const Selector& wanted) {
+FaultNumbers fault_numbers(std::string_view text, const Selector& wanted, bool is_brk_refused) {
   FaultNumbers found;
   std::string_view left_out;
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     const SyscallId id{Abi::x86_64, number};
     if (!wanted.matches(id)) continue;
     const std::string_view name = syscall_base_name(id);
-    if (std::find(std::begin(kNeverFail), std::end(kNeverFail), name) == std::end(kNeverFail)) {
+    const bool never_fails = std::find(std::begin(kNeverFail), std::end(kNeverFail), name) != std::end(kNeverFail) ||
+                             (is_brk_refused && name == "brk");
+    if (!never_fails) {
       found.numbers.set(number);
     } else if (names(text, name)) {
       found.refused = name;
@@ -41,6 +45,14 @@ FaultNumbers fault_numbers(std::string_view text, const Selector& wanted) {
   }
   if (found.refused.empty() && found.numbers.none()) found.refused = left_out;
   return found;
+}
+
+bool moves_bytes(std::uint32_t number) {
+  return byte_rule({Abi::x86_64, number}).moves();
+}
+
+bool can_be_shortened(std::uint32_t number) {
+  return byte_rule({Abi::x86_64, number}).has_size() || has_stretches(number);
 }
 
 }  // namespace syscost

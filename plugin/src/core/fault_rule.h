@@ -30,7 +30,8 @@ struct FaultRule {
 
   /// Which calls match: by their number in the native ABI.
   std::bitset<kNumbers> numbers;
-  bool is_process_wide = false;  ///< Else only calls of the thread that opens the rule.
+  bool is_process_wide = false;       ///< Else only calls of the thread that opens the rule.
+  bool promises_all_threads = false;  ///< It is refused while there are threads that it would not reach.
 
   /// Which of the matching calls are hit, by their number from 1 on: first, first + step, ... up to last.
   std::uint64_t first = 1;
@@ -53,7 +54,7 @@ struct FaultRule {
 
   /// What a hit does.
   std::optional<std::int64_t> result;       ///< No call is made, and this is the result: -errno, or a value.
-  std::optional<std::uint64_t> most_bytes;  ///< The call moves at most so many, 1 or more.
+  std::optional<std::uint64_t> most_bytes;  ///< The call moves at most so many, 1 or more; else it is not hit.
   std::uint64_t delay_enter_ns = 0;
   std::uint64_t delay_exit_ns = 0;
 
@@ -65,7 +66,7 @@ struct FaultRule {
 struct FaultHit {
   std::uint32_t number = 0;
   std::array<std::uint64_t, 6> arguments = {};
-  std::optional<std::int64_t> result;  ///< What the rule answered; empty = the call was made.
+  std::optional<std::int64_t> result;  ///< What this rule or an inner one answered; empty = the call was made.
   std::uint32_t thread = 0;            ///< The kernel's id.
   std::uint32_t stack = 0;             ///< CallDetail::stack; 0 = unknown.
 };
@@ -94,6 +95,8 @@ class FaultInjector {
   /// From now on the rule is asked. Fails if too many are open, if the calling thread's calls are not seen, or if the
   /// backend cannot do what the rule says.
   virtual Result<FaultId> open(const FaultRule& rule) = 0;
+  /// How many threads of the process no rule reaches. Makes syscalls if there may be any: syscost's own work.
+  virtual std::size_t count_unreached_threads() const { return 0; }
   virtual FaultCounts counts(FaultId rule) const = 0;
   /// From now on hits that are kept have their stacks, if they can be found here; else fails with the reason. Makes
   /// syscalls the first time: syscost's own work.
@@ -109,6 +112,10 @@ class FaultInjector {
   virtual void stop(FaultId /*rule*/) {}
   /// The same, and another rule may take the place of what was counted.
   virtual void close(FaultId rule) = 0;
+
+  /// True if a brk that fails returns the break, as the kernel's does. libc takes an errno for a break that has moved,
+  /// and the program crashes.
+  virtual bool answers_brk() const { return false; }
 
   /// True if calls of a fork child can meet rules.
   virtual bool begins_in_fork_children() const { return false; }
@@ -132,7 +139,12 @@ struct FaultNumbers {
   std::bitset<FaultRule::kNumbers> numbers;
   std::string refused;
 };
-/// `text`: what `wanted` was read from.
-FaultNumbers fault_numbers(std::string_view text, const Selector& wanted);
+/// `text`: what `wanted` was read from. `is_brk_refused`: brk is one of those that must not fail.
+FaultNumbers fault_numbers(std::string_view text, const Selector& wanted, bool is_brk_refused = false);
+
+/// True if the result of such a call is a number of bytes that it has read or written.
+bool moves_bytes(std::uint32_t number);
+/// True if such a call can be made to move fewer.
+bool can_be_shortened(std::uint32_t number);
 
 }  // namespace syscost

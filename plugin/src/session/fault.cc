@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "os/kept_errno.h"
-#include "os/loaded_function.h"
 #include "session/doctor/backends.h"
 #include "session/faults/faults.h"
 #include "session/process_session.h"
@@ -21,8 +20,6 @@ namespace syscost {
 namespace {
 
 constexpr unsigned kKindBits = 12;  // of st_mode, below the kind
-/// What a fault is refused for: no errno is so low, and none is 0 or negative.
-constexpr std::int64_t kNoErrno = -FaultRule::kMostErrno - 1;
 
 unsigned mode_of(FileType kind) {
   switch (kind) {
@@ -83,14 +80,29 @@ session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule)
   return nullptr;
 }
 
+/// False, and the test heard why, if it is no errno.
+bool is_errno(int error) {
+  if (error >= 1 && error <= FaultRule::kMostErrno) return true;
+  // A fork child has no faults, and would not have heard of it.
+  if (session::process_session().is_fork_child()) return false;
+  const bool has_sign = error < 0 && error >= -FaultRule::kMostErrno;
+  adapter::end_test(as_sentences({std::to_string(error) + " is no errno: one is from 1 to 4095",
+                                  has_sign ? "give it without the sign" : "give ENOSPC, for example"}));
+  return false;
+}
+
 session::Faults& faults() {
   return session::process_session().faults();
 }
 
 }  // namespace
 
-Fault::Fault(std::string_view selector, int error, const When& when, Reach reach)
-    : Fault(selector, Effect{.result = error > 0 ? -std::int64_t{error} : kNoErrno}, when, reach) {}
+Fault::Fault(std::string_view selector, int error, const When& when, Reach reach) {
+  if (!is_errno(error)) return;
+  FaultRule rule = rule_of(when, reach);
+  rule.result = -std::int64_t{error};
+  open_ = open_fault(selector, rule);
+}
 
 Fault::Fault(std::string_view selector, const Effect& effect, const When& when, Reach reach) {
   FaultRule rule = rule_of(when, reach);
@@ -126,17 +138,6 @@ failure_detail::ChildRun failure_detail::run_in_child(const std::function<std::s
   return run;
 }
 
-std::uint64_t failure_detail::heap_bytes() {
-  // As <malloc.h> has it from glibc 2.33 on.
-  struct HeapInfo {
-    std::size_t arena, free_chunks, small_chunks, mappings, mapped, unused, small_free, in_use, free, top;
-  };
-  static auto* const ask = reinterpret_cast<HeapInfo (*)()>(loaded_function("mallinfo2"));
-  if (ask == nullptr) return 0;
-  const HeapInfo now = ask();
-  return now.in_use + now.mapped;
-}
-
 Forbid::Forbid(std::string_view selector, Reach reach) {
   FaultRule rule = rule_of(each(), reach);
   rule.is_watch = rule.keeps_hits = true;
@@ -159,9 +160,9 @@ Forbid::~Forbid() {
 }
 
 void Forbid::deny(int error) {
-  if (open_ == nullptr) return;
+  if (open_ == nullptr || !is_errno(error)) return;
   FaultRule rule = open_->rule;
-  rule.result = error > 0 ? -std::int64_t{error} : kNoErrno;
+  rule.result = -std::int64_t{error};
   Result<void> replaced;
   {
     const KeptErrno kept;

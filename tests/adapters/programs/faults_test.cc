@@ -88,13 +88,15 @@ TEST_F(Faults, Nest) {
 }
 
 TEST_F(Faults, ShortenAndDelay) {
-  syscost::Effect effect;
-  effect.most_bytes = 2;
-  effect.delay_enter = std::chrono::milliseconds(1);
-  syscost::Fault fault("write", effect);
-  const auto before = std::chrono::steady_clock::now();
+  using namespace std::chrono_literals;
+  syscost::Fault shortened("write", syscost::shorten(2));
   EXPECT_EQ(write(null_, "12345", 5), 2);
-  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds(1));
+  syscost::Fault delayed("write", syscost::delay(1ms));
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(write(null_, "12", 2), 2);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, 1ms);
+  EXPECT_EQ(shortened.hits(), 1U);
+  EXPECT_EQ(delayed.hits(), 1U);
 }
 
 /// syscost's own calls meet no fault: a measurement ends, a scope writes its row.
@@ -348,6 +350,18 @@ TEST_F(Refused, UnknownName) {
 }
 TEST_F(Refused, Errno) {
   syscost::Fault fault("write", 0);
+}
+TEST_F(Refused, ErrnoWithSign) {
+  syscost::Fault fault("write", -ENOSPC);
+}
+TEST_F(Refused, ResultThatIsNoErrno) {
+  syscost::Fault fault("write", syscost::Effect{.result = -5000});
+}
+TEST_F(Refused, ShortenNothing) {
+  syscost::Fault fault("sendmsg,getppid", syscost::shorten(1));
+}
+TEST_F(Refused, AfterNoBytes) {
+  syscost::Fault fault("getppid,fsync", EIO, syscost::after(10));
 }
 TEST_F(Refused, Zeroth) {
   syscost::Fault fault("write", EIO, syscost::nth(0));

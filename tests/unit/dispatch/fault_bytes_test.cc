@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -44,6 +45,48 @@ TEST_P(DispatchFaultBytes, ShortenReadsAndWrites) {
   EXPECT_STREQ(text.data(), "abc12567");
   close(ends[0]);
   close(ends[1]);
+}
+
+TEST_P(DispatchFaultBytes, HitOnlyCallsThatAreShortened) {
+  const int null = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  std::array<int, 2> ends{};
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+  FaultRule rule = rule_for({SYS_write, SYS_sendmsg, SYS_getppid}, 0);
+  rule.most_bytes = 3;
+  const FaultId id = open(rule);
+  EXPECT_EQ(write(null, "abc", 3), 3);
+  EXPECT_EQ(send(ends[0], "abcdef", 6, 0), 6);  // sendto, which is not selected
+  iovec part{const_cast<char*>("abcdef"), 6};
+  msghdr message{};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  EXPECT_EQ(sendmsg(ends[0], &message, 0), 6);
+  EXPECT_EQ(error_of_getppid(), 0);
+  EXPECT_EQ(injector_->counts(id).hits, 0U);
+  EXPECT_EQ(write(null, "abcd", 4), 3);
+  EXPECT_EQ(injector_->counts(id).hits, 1U);
+  EXPECT_EQ(injector_->counts(id).matches, 4U);
+  injector_->close(id);
+  for (const int descriptor : {null, ends[0], ends[1]}) close(descriptor);
+}
+
+TEST_P(DispatchFaultBytes, LetCallsForNoBytesThroughOnAFullDisk) {
+  const int file = memfd_create("full", MFD_CLOEXEC);
+  FaultRule rule = rule_for({SYS_write, SYS_writev}, ENOSPC);
+  rule.after_bytes = 0;
+  const FaultId id = open(rule);
+  std::array<iovec, 2> parts{iovec{const_cast<char*>("a"), 0}, iovec{const_cast<char*>("a"), 0}};
+  EXPECT_EQ(write(file, "a", 0), 0);
+  EXPECT_EQ(writev(file, parts.data(), 2), 0);
+  EXPECT_EQ(writev(file, nullptr, 0), 0);
+  EXPECT_EQ(injector_->counts(id).hits, 0U);
+  parts[1].iov_len = 1;
+  EXPECT_EQ(writev(file, parts.data(), 2), -1);
+  EXPECT_EQ(errno, ENOSPC);
+  EXPECT_EQ(write(file, "a", 1), -1);
+  EXPECT_EQ(injector_->counts(id).hits, 2U);
+  injector_->close(id);
+  close(file);
 }
 
 TEST_P(DispatchFaultBytes, BeginAfterSoManyBytes) {

@@ -17,7 +17,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "backends/dispatch/stub/faults.h"
+#include "core/tables/fault_choice.h"
 #include "faulted.h"
 
 namespace syscost::dispatch {
@@ -158,6 +158,22 @@ TEST_P(DispatchFaults, WatchesSeeWhatAnInnerRuleAnswered) {
   EXPECT_EQ(injector_->hits(watch_id).size(), 2U);
 }
 
+/// As the kernel's: libc takes an errno for a break that has moved, and malloc uses what is not there.
+TEST_P(DispatchFaults, LetBrkReturnTheBreak) {
+  const long now = syscall(SYS_brk, 0);
+  FaultRule rule = rule_for({SYS_brk}, ENOMEM);
+  rule.keeps_hits = true;
+  const FaultId id = open(rule);
+  EXPECT_EQ(syscall(SYS_brk, now + 4096), now);
+  errno = 0;
+  EXPECT_EQ(sbrk(4096), reinterpret_cast<void*>(-1));
+  EXPECT_EQ(errno, ENOMEM);
+  injector_->close(id);
+  EXPECT_EQ(syscall(SYS_brk, 0), now);
+  ASSERT_EQ(injector_->hits(id).size(), 2U);
+  EXPECT_EQ(injector_->hits(id)[0].result, now);
+}
+
 TEST_P(DispatchFaults, KeepTheArgumentsOfHits) {
   FaultRule rule = rule_for({SYS_lseek}, EINVAL);
   rule.keeps_hits = true;
@@ -238,7 +254,7 @@ TEST_P(DispatchFaults, ByChanceAreTheSameForTheSameSeed) {
   EXPECT_EQ(run(7), first);
   EXPECT_NE(run(8), first);
   std::string expected;
-  for (std::uint64_t n = 1; n <= 1000; ++n) expected += signal_safe::draw(7, n) < std::uint64_t{1} << 62 ? 'x' : '.';
+  for (std::uint64_t n = 1; n <= 1000; ++n) expected += draw(7, n) < std::uint64_t{1} << 62 ? 'x' : '.';
   EXPECT_EQ(first, expected);
 }
 

@@ -31,6 +31,7 @@ struct Counted {
   std::uint64_t calls = 0;
   std::uint64_t errors = 0;
   std::uint64_t injected = 0;
+  std::uint64_t bytes = 0;
 };
 
 class DispatchInjected : public testing::TestWithParam<Way> {
@@ -68,6 +69,7 @@ class DispatchInjected : public testing::TestWithParam<Way> {
       counted.calls += tally.calls;
       counted.errors += tally.errors.total();
       counted.injected += tally.injected;
+      counted.bytes += tally.bytes;
     }
     return counted;
   }
@@ -110,6 +112,15 @@ TEST_P(DispatchInjected, AreCallsThatWaited) {
   rule.delay_enter_ns = 0;
   rule.delay_exit_ns = 1;
   expect(count(SYS_getppid, {rule}, [] { ask_parent(4); }), 4, 0, 1);
+}
+
+/// The break has not moved, so no byte is mapped.
+TEST_P(DispatchInjected, AreBreaksThatDidNotMove) {
+  FaultRule rule = rule_for({SYS_brk});
+  rule.result = -ENOMEM;
+  const Counted counted = count(SYS_brk, {rule}, [] { EXPECT_EQ(sbrk(4096), reinterpret_cast<void*>(-1)); });
+  expect(counted, 1, 0, 1);
+  EXPECT_EQ(counted.bytes, 0U);
 }
 
 TEST_P(DispatchInjected, AreCallsThatWereShortenedAndNoOthers) {

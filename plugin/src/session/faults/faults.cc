@@ -1,107 +1,23 @@
 // SPDX-License-Identifier: MIT
 #include "session/faults/faults.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <filesystem>
+#include <sys/syscall.h>
+
 #include <memory>
 #include <mutex>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "arguments/call_text.h"
-#include "core/selector.h"
 #include "core/syscall_table.h"
 #include "os/mapped_memory.h"
 #include "os/quiet_memory.h"
+#include "session/faults/rule_checks.h"
 #include "session/process/messages.h"
 #include "session/windows/own_calls.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
-namespace {
-
-std::string quoted_selector(std::string_view selector) {
-  return "\"" + std::string(selector) + "\"";
-}
-
-Result<void> check(const FaultRule& rule) {
-  if (rule.result.has_value() && *rule.result < -FaultRule::kMostErrno) {
-    return Failure{"the error of the fault is no errno: one is from 1 to 4095", "give ENOSPC, for example"};
-  }
-  if (std::max(rule.delay_enter_ns, rule.delay_exit_ns) > FaultRule::kMostDelayNs) {
-    return Failure{"the delay of a fault is negative, or longer than an hour", "give one from 0 to an hour"};
-  }
-  if (rule.first == 0 || rule.step == 0) {
-    return Failure{"calls are numbered from 1 on, and a fault begins at the call with number 0 or has a step of 0",
-                   "write nth(1) for the first call, every(1) for each"};
-  }
-  if (rule.last < rule.first) return Failure{"the last call of the fault is before its first", "exchange them"};
-  if (!(rule.probability >= 0 && rule.probability <= 1)) {
-    return Failure{"a probability is from 0 to 1", "write 0.25 for a quarter"};
-  }
-  if (rule.most_bytes == std::uint64_t{0}) {
-    return Failure{"a call cannot be shortened to 0 bytes: the program would take it for the end of a file",
-                   "give 1 or more, or let the call fail"};
-  }
-  return {};
-}
-
-/// True if the rule hits some of the calls by their number.
-bool counts_calls(const FaultRule& rule) {
-  return rule.first != 1 || rule.last != FaultRule::kEver || rule.step != 1;
-}
-
-/// The syscalls that may fail of those that are selected.
-std::vector<std::string> names_of(std::string_view selector) {
-  std::vector<std::string> names;
-  const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
-  if (!wanted.ok()) return names;
-  const FaultNumbers found = fault_numbers(selector, wanted.value());
-  for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
-    if (found.numbers.test(number)) names.push_back(syscall_name({Abi::x86_64, number}));
-  }
-  return names;
-}
-
-/// Makes the path absolute, and finds the kernel's name of it.
-Result<void> find_path(FaultRule& rule) {
-  if (rule.path.empty()) return {};
-  const auto without_slash = [](std::string text) {
-    while (text.size() > 1 && text.back() == '/') text.pop_back();
-    return text;
-  };
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(rule.path, error).lexically_normal();
-  const std::string named = without_slash(absolute.string());
-  std::filesystem::path real = std::filesystem::weakly_canonical(absolute, error);
-  if (error || named.empty() || named == "/") {
-    return Failure{"\"" + rule.path + "\" is no path of a fault", "name a file, or a folder below /"};
-  }
-  rule.path = named;
-  rule.real_path = without_slash(real.string());
-  return {};
-}
-
-Result<void> find_numbers(std::string_view selector, FaultRule& rule) {
-  const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
-  if (!wanted.ok()) return wanted.failure();
-  const FaultNumbers found = fault_numbers(selector, wanted.value());
-  if (!found.refused.empty()) {
-    return Failure{
-        quoted_selector(selector) + " names " + found.refused + ", which cannot fail: no program could go on",
-        "leave it out"};
-  }
-  if (found.numbers.none()) {
-    return Failure{quoted_selector(selector) + " selects no syscall of 64-bit programs",
-                   "calls by int $0x80 and those of x32 cannot fail"};
-  }
-  rule.numbers = found.numbers;
-  return {};
-}
-
-}  // namespace
 
 Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& wanted) {
   if (shared_.has_no_faults()) return nullptr;
@@ -117,7 +33,9 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   }
   FaultRule rule = wanted;
   if (Result<void> checked = check(rule); !checked.ok()) return checked.failure();
-  if (Result<void> numbers = find_numbers(selector, rule); !numbers.ok()) return numbers.failure();
+  if (Result<void> numbers = find_numbers(selector, rule, !injector->answers_brk()); !numbers.ok()) {
+    return numbers.failure();
+  }
   if (!rule.path.empty()) {
     const OwnCalls own(opened);
     if (Result<void> path = find_path(rule); !path.ok()) return path.failure();
@@ -154,6 +72,10 @@ Result<void> Faults::replace(OpenFault& fault, const FaultRule& wanted) {
   FaultRule rule = wanted;
   rule.numbers = fault.rule.numbers;
   if (Result<void> checked = check(rule); !checked.ok()) return checked.failure();
+  if (fails(rule) && rule.numbers.test(SYS_brk) && !fault.injector->answers_brk()) {
+    return Failure{quoted_selector(fault.selector) + " selects brk, which cannot fail on this backend",
+                   "write " + std::string(fault.selector) + ",!brk"};
+  }
   fault.injector->close(fault.id);
   const Result<FaultId> id = fault.injector->open(rule);
   if (!id.ok()) return id.failure();
@@ -196,13 +118,16 @@ void Faults::close(OpenFault* fault) {
 
 void Faults::begin_test() {
   if (!shared_.options.wants_faults() || shared_.is_fork_child() || !of_test_.empty()) return;
-  const OwnCalls own(shared_.backend.current());
+  OpenBackend* const opened = shared_.backend.current();
+  const OwnCalls own(opened);
+  FaultInjector* const injector = opened != nullptr ? opened->backend->faults() : nullptr;
+  const bool is_brk_refused = injector != nullptr && !injector->answers_brk();
   const auto add = [&](std::string_view selector, const FaultRule& rule, std::size_t request) {
-    const Result<OpenFault*> opened = open(selector, rule);
-    if (opened.ok()) {
-      of_test_.push_back({opened.value(), request, 0});
+    const Result<OpenFault*> fault = open(selector, rule);
+    if (fault.ok()) {
+      of_test_.push_back({fault.value(), request, 0});
     } else {
-      shared_.recorder.note_problem(opened.failure());
+      shared_.recorder.note_problem(fault.failure());
     }
   };
   const std::vector<InjectRequest>& wanted = shared_.options.inject;
@@ -211,7 +136,8 @@ void Faults::begin_test() {
   for (std::size_t i = wanted.size(); i-- > 0;) {
     const InjectRequest& one = wanted[i];
     // As in strace, `when` counts each syscall of a set by itself.
-    const std::vector<std::string> names = counts_calls(one.rule) ? names_of(one.selector) : std::vector<std::string>();
+    std::vector<std::string> names;
+    if (counts_calls(one.rule)) names = names_of(one.selector, one.rule, is_brk_refused && fails(one.rule));
     for (const std::string& name : names) add(name, one.rule, i);
     if (names.empty()) add(one.selector, one.rule, i);
   }

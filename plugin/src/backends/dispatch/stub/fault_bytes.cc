@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/stub/fault_bytes.h"
 
-#include <sys/syscall.h>
-
 #include "backends/dispatch/stub/bytes.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "core/tables/stretches.h"
 
 namespace syscost::signal_safe {
 namespace {
 
-syscost_byte_source source_of(const Call& call) {
-  return call.abi == 0 ? byte_source_of(call.number) : SYSCOST_BYTES_NONE;
-}
-
 /// The argument that is the size; null if none is.
 std::uint64_t* size_in(Call& call) {
-  switch (source_of(call)) {
+  switch (byte_source_of(call.number)) {
     case SYSCOST_BYTES_SIZE_2:
       return &call.used.rsi;
     case SYSCOST_BYTES_SIZE_3:
@@ -26,22 +21,6 @@ std::uint64_t* size_in(Call& call) {
       return &call.used.r8;
     default:
       return nullptr;
-  }
-}
-
-/// True if argument 2 is a list of stretches, and argument 3 their number.
-bool has_stretches(std::uint64_t number) {
-  switch (number) {
-    case SYS_readv:
-    case SYS_writev:
-    case SYS_preadv:
-    case SYS_pwritev:
-    case SYS_preadv2:
-    case SYS_pwritev2:
-    case SYS_vmsplice:
-      return true;
-    default:
-      return false;
   }
 }
 
@@ -58,10 +37,16 @@ bool is_possible(const Stretch& stretch) {
   return stretch.bytes <= kMostBytes && stretch.address <= kMostBytes - stretch.bytes;
 }
 
-bool shorten_stretches(Call& call, std::uint64_t most) {
+/// False if the kernel refuses the list, and for one without stretches.
+bool can_read_stretches(const Call& call) {
   const std::uint64_t count = call.used.rdx;
   constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
-  if (count == 0 || count > kMostStretches || !is_readable(call.used.rsi, count * sizeof(Stretch))) return false;
+  return count != 0 && count <= kMostStretches && is_readable(call.used.rsi, count * sizeof(Stretch));
+}
+
+bool shorten_stretches(Call& call, std::uint64_t most) {
+  const std::uint64_t count = call.used.rdx;
+  if (!can_read_stretches(call)) return false;
   std::uint64_t bytes = 0;
   std::uint64_t whole = 0;  // the stretches that remain as they are
   bool is_full = false;
@@ -90,9 +75,20 @@ bool shorten_stretches(Call& call, std::uint64_t most) {
 
 }  // namespace
 
-bool moves_bytes(const Call& call) {
-  const syscost_byte_source source = source_of(call);
+bool moves_bytes(std::uint64_t number) {
+  const syscost_byte_source source = byte_source_of(number);
   return source >= SYSCOST_BYTES_RESULT && source <= SYSCOST_BYTES_SIZE_5;
+}
+
+bool asks_for_nothing(const Call& call) {
+  Call& same = const_cast<Call&>(call);
+  if (const std::uint64_t* const size = size_in(same)) return *size == 0;
+  if (!has_stretches(call.number)) return false;
+  if (call.used.rdx != 0 && !can_read_stretches(call)) return false;
+  for (std::uint64_t i = 0; i < call.used.rdx; ++i) {
+    if (read_at<Stretch>(call.used.rsi + i * sizeof(Stretch)).bytes != 0) return false;
+  }
+  return true;
 }
 
 bool shorten(Call& call, std::uint64_t most) {
@@ -101,7 +97,7 @@ bool shorten(Call& call, std::uint64_t most) {
     *size = most;
     return true;
   }
-  return call.abi == 0 && has_stretches(call.number) && shorten_stretches(call, most);
+  return has_stretches(call.number) && shorten_stretches(call, most);
 }
 
 }  // namespace syscost::signal_safe

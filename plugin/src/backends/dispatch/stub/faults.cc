@@ -10,6 +10,7 @@
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/trace_strings.h"
+#include "core/tables/fault_choice.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -84,10 +85,8 @@ bool is_for(const Guard& guard, FaultRule& rule, std::uint64_t generation, const
   return about == About::yes;
 }
 
-bool is_chosen(const FaultRule& rule, std::uint64_t n) {
-  if (n < rule.first || n > rule.last) return false;
-  if (rule.step > 1 && (n - rule.first) % rule.step != 0) return false;
-  return rule.threshold == ~std::uint64_t{0} || draw(rule.seed, n) < rule.threshold;
+bool is_chosen_by(const FaultRule& rule, std::uint64_t n) {
+  return is_chosen({rule.first, rule.last, rule.step, rule.threshold, rule.seed}, n);
 }
 
 constexpr std::uint64_t kYoungest = ~std::uint64_t{0};
@@ -133,7 +132,7 @@ inline ChosenRule choose_of(const Guard& guard, const Call& call, std::uint32_t 
       const auto place = static_cast<std::uint32_t>(rule - syscost_faults.rule);
       n = number_of_thread(guard, call, *rule, place, generation);
     }
-    if (n != 0 && is_chosen(*rule, n)) return {rule, generation};
+    if (n != 0 && is_chosen_by(*rule, n)) return {rule, generation};
   }
   return {};
 }
@@ -145,26 +144,41 @@ void note_change(Call& call, bool is_changed) {
 
 /// What the rule still lets through; the rule counts the call's bytes when it comes back.
 bool is_used_up(FaultRule& rule, std::uint64_t generation, Call& call, bool is_plain) {
+  // A full disk takes no byte, too.
+  const bool moves = is_plain && moves_bytes(call.number);
+  if (moves && asks_for_nothing(call)) return false;
   const std::uint64_t moved = load(rule.moved);
   if (!is_count_of(moved, generation) || count_in(moved) >= rule.bytes_left) return true;
-  if (is_plain && moves_bytes(call)) {
+  if (moves) {
     note_change(call, shorten(call, rule.bytes_left - count_in(moved)));
     call.adapted.clients |= kMarkedByFaults;
   }
   return false;
 }
 
+/// A brk that fails returns the break as it is: libc takes an errno for a break that has moved.
+void answer(Call& call, std::int64_t result) {
+  const bool is_break = call.number == SYS_brk;
+  constexpr std::int64_t kMostErrno = 4095;
+  const bool is_error = result < 0 && result >= -kMostErrno;
+  call.result = static_cast<std::uint64_t>(is_break && is_error ? syscost_raw_syscall(SYS_brk) : result);
+  // What record() takes for the break before the call: it has not moved.
+  if (is_break) call.note = call.result;
+}
+
 // ---- hits -----------------------------------------------------------------------------------------------------------
 
-void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std::uint64_t n, const Call& call) {
+/// `is_answered`: by this rule or by one that was asked before.
+void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std::uint64_t n, const Call& call,
+              bool is_answered) {
   if (n > kKeptHits) return;
   FaultHit& hit = rule.hit[n - 1];
   hit.number = static_cast<std::uint32_t>(call.number);
   const Arguments& given = call.given;
   const std::uint64_t arguments[] = {given.rdi, given.rsi, given.rdx, given.r10, given.r8, given.r9};
   for (std::uint32_t i = 0; i < 6; ++i) hit.arguments[i] = arguments[i];
-  hit.is_answered = rule.answers;
-  hit.result = rule.result;
+  hit.is_answered = is_answered ? 1 : 0;
+  hit.result = static_cast<std::int64_t>(call.result);
   hit.thread = load(call.thread->id);
   hit.stack = stack_before_call(guard, call);
   std::atomic_ref(hit.ready).store(generation, std::memory_order_release);
@@ -189,23 +203,22 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
       add_to(rule.filtered, generation, 1, true);
       continue;
     }
+    if (rule.shortens != 0) {
+      const bool is_shortened = is_plain && !is_answered && rule.answers == 0 && shorten(call, rule.most_bytes);
+      note_change(call, is_shortened);
+      // A call that would move no more is not hit.
+      if (!is_shortened && (rule.answers | rule.delay_enter_ns | rule.delay_exit_ns) == 0) continue;
+    }
     const std::uint64_t hits = add_to(rule.hits, generation, 1, rule.thread == nullptr);
     if (hits == 0) continue;
-    if (rule.keeps_hits != 0) keep_hit(guard, rule, generation, hits, call);
+    const bool answers = rule.answers != 0 && !is_answered;
+    if (answers) answer(call, rule.result);
+    if (rule.keeps_hits != 0) keep_hit(guard, rule, generation, hits, call, is_answered || answers);
     if (is_answered) continue;
     delay_ns += rule.delay_enter_ns;
     note_change(call, rule.answers != 0 || rule.delay_enter_ns != 0 || (is_plain && rule.delay_exit_ns != 0));
-    if (is_plain) {
-      call.adapted.delay_exit_ns += rule.delay_exit_ns;
-      if (rule.shortens != 0) {
-        note_change(call, shorten(call, rule.most_bytes));
-        call.adapted.clients |= kMarkedByFaults;
-      }
-    }
-    if (rule.answers != 0) {
-      call.result = static_cast<std::uint64_t>(rule.result);
-      is_answered = true;
-    }
+    if (is_plain) call.adapted.delay_exit_ns += rule.delay_exit_ns;
+    is_answered = answers;
   }
   if (delay_ns != 0) wait_for(delay_ns);
   if (is_answered && is_plain && call.adapted.delay_exit_ns != 0) wait_for(call.adapted.delay_exit_ns);
@@ -213,7 +226,7 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
 }
 
 void tell_faults(const Guard& guard, const Call& call) {
-  if (static_cast<std::int64_t>(call.result) <= 0 || !moves_bytes(call)) return;
+  if (static_cast<std::int64_t>(call.result) <= 0 || !moves_bytes(call.number)) return;
   OpenRules rules(load(syscost_faults.newest), kYoungest);
   while (FaultRule* const rule = rules.next()) {
     const std::uint64_t generation = rules.generation();

@@ -50,11 +50,11 @@ struct FaultRule {
   std::uint32_t is_per_thread;  ///< Each thread numbers its own matches.
   std::uint32_t answers;        ///< With `result`, and no call is made.
   std::int64_t result;
-  // Which of the calls that match are hit, by their number from 1 on.
+  // Which of the calls that match are hit: as FaultChoice, whose initial values would make this memory no zeros.
   std::uint64_t first;
   std::uint64_t last;
   std::uint64_t step;
-  std::uint64_t threshold;  ///< Hit where draw() is less; ~0 = always.
+  std::uint64_t threshold;
   std::uint64_t seed;
   std::uint64_t bytes_left;  ///< If has_bytes: hit when matching calls have moved so many.
   std::uint32_t has_bytes;
@@ -71,14 +71,6 @@ struct FaultRule {
   FaultCount filtered;    ///< Calls that were let through: a filter may forbid to ask for their file, or to wait.
   FaultHit hit[kKeptHits];
 };
-
-/// The n-th number of the generator with this seed: SplitMix64, which gives the n-th without the ones before.
-constexpr std::uint64_t draw(std::uint64_t seed, std::uint64_t n) {
-  std::uint64_t z = seed + n * 0x9e37'79b9'7f4a'7c15;
-  z = (z ^ (z >> 30)) * 0xbf58'476d'1ce4'e5b9;
-  z = (z ^ (z >> 27)) * 0x94d0'49bb'1331'11eb;
-  return z ^ (z >> 31);
-}
 
 struct FaultState {
   std::uint32_t newest;  ///< Begin of the list: its place + 1; 0 = no rule is open.
