@@ -90,7 +90,7 @@ class Sweep {
                                                   [&](const SweptFailure& one) { return one.outcome == outcome; }));
   }
 
-  /// The numbers of each outcome, then a line for each failure that is not clean.
+  /// The numbers of each outcome, a line for each failure that is not clean, and why runs were in this process.
   friend std::ostream& operator<<(std::ostream& out, const Sweep& sweep) {
     if (!sweep.why_none.empty()) return out << "no failure was tried: " << sweep.why_none;
     out << sweep.failures.size() << (sweep.failures.size() == 1 ? " failure" : " failures");
@@ -108,6 +108,7 @@ class Sweep {
           << name_of(one.syscall, one.error);
       if (!one.detail.empty()) out << ": " << one.detail;
     }
+    if (!sweep.why_not_isolated.empty()) out << "\n  the runs were in this process: " << sweep.why_not_isolated;
     return out;
   }
 
@@ -162,7 +163,8 @@ struct ChildRun {
 };
 
 SYSCOST_EXPORT ChildRun run_in_child(const std::function<std::string()>& body, std::chrono::nanoseconds limit);
-/// What glibc's malloc has given out, mapped blocks included; always 0 with another allocator, or a glibc before 2.33.
+/// What the program holds of glibc's heap, and a constant. The difference of two is exact for one thread. Always 0 with
+/// another allocator, with a glibc before 2.33, and once the running test has failed. Takes and frees memory.
 SYSCOST_EXPORT std::uint64_t heap_bytes();
 
 /// True if the body said that all is well. `text` has the room that earlier runs took, so that it takes none itself.
@@ -200,24 +202,20 @@ std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOpti
   constexpr int kRuns = 3;
   const auto growth = [&](bool fails) {
     if (options.prepare) options.prepare();
-    std::uint64_t before = 0;
-    std::uint64_t after = 0;
+    const std::uint64_t before = heap_bytes();
     if (fails) {
       const Fault fault(failure.syscall, failure.error, nth(failure.nth));
-      before = heap_bytes();
       run_swept(body, text);
-      after = heap_bytes();
     } else {
-      before = heap_bytes();
       run_swept(body, text);
-      after = heap_bytes();
     }
+    const std::uint64_t after = heap_bytes();
     return after > before ? after - before : 0;
   };
   std::uint64_t least = growth(true);
   for (int i = 1; i < kRuns && least > 0; ++i) least = std::min(least, growth(true));
   if (least == 0) return 0;
-  const std::uint64_t first_without = growth(false);  // what it frees may stay with the thread, once
+  const std::uint64_t first_without = growth(false);  // a container that grows for many runs grows in one
   const std::uint64_t without = std::min(first_without, growth(false));
   return least > without ? least - without : 0;
 }
@@ -231,13 +229,13 @@ void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options,
   std::uint64_t hits = 0;
   bool is_well = false;
   std::string text;
-  const std::uint64_t heap = heap_bytes();
+  const std::uint64_t heap = is_child ? heap_bytes() : 0;
   {
     const Fault fault(failure.syscall, failure.error, nth(failure.nth));
     is_well = run_swept(body, text);
     hits = fault.hits();
   }
-  const bool has_grown = heap_bytes() > heap;
+  const bool has_grown = is_child && heap_bytes() > heap;
   failure.detail = text;
   if (hits == 0) return;
   std::string left = options.checks_leaks ? leaks.left() : std::string();
@@ -251,7 +249,7 @@ void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options,
   }
   if (options.invariant && !options.invariant()) failure.outcome = AfterFailure::broken;
   const bool is_good = failure.outcome == AfterFailure::survived || failure.outcome == AfterFailure::reported;
-  if (!is_good || !options.checks_leaks || !has_grown || !is_child) return;
+  if (!is_good || !options.checks_leaks || !has_grown) return;
   const std::uint64_t bytes = heap_leak(body, failure, options, text);
   if (bytes == 0) return;
   failure.outcome = AfterFailure::leaked;

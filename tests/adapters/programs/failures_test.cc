@@ -160,6 +160,8 @@ TEST_F(Failures, ACrashAHangAndAnEndAreOutcomes) {
   const syscost::SweptFailure end = outcome([] { _exit(3); }, one_error());
   EXPECT_EQ(end.outcome, AfterFailure::exited);
   EXPECT_EQ(end.detail, "exit code 3");
+  // With exit handlers. LeakSanitizer's finds nothing of syscost.
+  EXPECT_EQ(outcome([] { std::exit(3); }, one_error()).detail, "exit code 3");
   syscost::SweepOptions short_limit = one_error();
   short_limit.limit = std::chrono::milliseconds(50);
   const auto wait = [] {
@@ -215,6 +217,7 @@ TEST_F(Failures, BesideOtherThreadsTheyAreInThisProcess) {
   EXPECT_TRUE(sweep.is_clean()) << sweep;
   EXPECT_EQ(runs, 2);
   EXPECT_NE(sweep.why_not_isolated.find("other threads"), std::string::npos);
+  EXPECT_NE(testing::PrintToString(sweep).find("the runs were in this process: other threads"), std::string::npos);
 }
 
 TEST_F(Failures, MemoryThatStaysIsALeak) {
@@ -251,6 +254,30 @@ TEST_F(Failures, MemoryThatStaysIsALeak) {
   };
   EXPECT_TRUE(for_each_failure("write", grows, one_error()).is_clean())
       << for_each_failure("write", grows, one_error());
+}
+
+/// The heap keeps freed blocks of small sizes apart, those of 24, 40, ... 1032 bytes each by itself.
+TEST_F(Failures, MemoryOfEachSizeIsFound) {
+  if (syscost::failure_detail::heap_bytes() == 0) GTEST_SKIP() << "the allocator does not say how much is in use";
+  for (const std::size_t bytes : {1, 24, 25, 40, 41, 56, 72, 88, 120, 128, 136, 200, 520, 1032, 1033, 5000}) {
+    const auto leaks = [&](bool is_freed) {
+      void* lost = std::malloc(bytes);
+      __asm__ volatile("" : "+r"(lost) : : "memory");
+      // What is freed goes to where the other was taken from.
+      const std::string other(bytes, 'x');
+      const bool fails = write_fails();
+      if (is_freed || !fails) std::free(lost);
+      return !fails;
+    };
+    const Sweep sweep = for_each_failure(
+        "write", [&] { return leaks(false); }, one_error());
+    ASSERT_EQ(sweep.count(AfterFailure::leaked), 1U) << bytes << " bytes: " << sweep;
+    EXPECT_GE(std::stoul(sweep.failures[0].detail), bytes);
+    EXPECT_LE(std::stoul(sweep.failures[0].detail), bytes + 32);
+    const Sweep clean = for_each_failure(
+        "write", [&] { return leaks(true); }, one_error());
+    EXPECT_TRUE(clean.is_clean()) << bytes << " bytes: " << clean;
+  }
 }
 
 TEST_F(Failures, NothingTriedIsNoSuccess) {
