@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -167,6 +168,14 @@ void end_test(const Unavailable& why);
 
 /// The program uses syscost::Fault or Forbid: `auto` takes a backend by which calls can fail. Before the first window.
 SYSCOST_EXPORT void expect_faults();
+
+/// For an adapter whose program uses them and requests nothing, before the framework runs code of the user's: opens the
+/// backend if it is one that does not see threads which are older than itself. A pool that SetUpTestSuite() starts
+/// meets faults all the same. Prints nothing; if no backend can be opened, the first fault says why.
+SYSCOST_EXPORT void open_for_faults();
+
+/// Runs `work` of the framework on this thread: its calls meet no fault, and are not forbidden.
+SYSCOST_EXPORT void without_faults(const std::function<void()>& work);
 
 /// What an UnavailableHandler should do: true = skip the test, false = let it fail. If a backend counts and could have
 /// the number, the test must fail: the number is missing by a mistake in the test, such as a selector that names

@@ -68,6 +68,10 @@ std::string Cost::to_string() const {
 
 namespace adapter {
 void expect_faults() {}
+void open_for_faults() {}
+void without_faults(const std::function<void()>& work) {
+  work();
+}
 void conclude_test() {}
 
 // ---- asked whether or not there is a request ------------------------------------------------------------------------

@@ -113,6 +113,16 @@ void expect_faults() {
   session::expect_faults();
 }
 
+void open_for_faults() {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (parsed.ok() && session::faults_need_early_backend(parsed.value().options)) session::started_session();
+}
+
+void without_faults(const std::function<void()>& work) {
+  const session::OwnWork own(session::process_session().backend().current());
+  work();
+}
+
 void finish() {
   session::Session& session = session::process_session();
   const session::OwnWork work(session.backend().current());

@@ -41,7 +41,7 @@ unsigned mode_of(FileType kind) {
 
 FaultRule rule_of(const When& when, Reach reach) {
   FaultRule rule;
-  rule.is_process_wide = reach == Reach::process;
+  rule.is_process_wide = rule.promises_all_threads = reach == Reach::process;
   rule.first = when.first;
   rule.last = when.last;
   rule.step = when.step;

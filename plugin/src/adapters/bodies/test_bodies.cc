@@ -77,7 +77,7 @@ void TestBodies::prepare(std::string build_type, void (*before_run)()) {
 }
 
 void TestBodies::run_start(const char* framework) {
-  if (!is_asked_) return;
+  if (!is_asked_) return adapter::open_for_faults();
   if (before_run_ != nullptr) before_run_();
   adapter::Framework its;
   its.name = framework;

@@ -22,7 +22,8 @@ class TestBodies {
   /// known. `before_run` is called before the session starts; null = nothing is.
   void prepare(std::string build_type, void (*before_run)());
 
-  /// Starts the session. `framework`: its name, for messages.
+  /// Starts the session; where nothing is measured, it only opens a backend for faults. `framework`: its name, for
+  /// messages.
   void run_start(const char* framework);
   void run_end() const;
 

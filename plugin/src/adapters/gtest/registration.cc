@@ -9,6 +9,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <memory>
 
 #include "adapters/gtest/listener.h"
 #include "adapters/gtest/versions.h"
@@ -70,6 +71,15 @@ constexpr adapter::TestReporter kReporter = {[](std::string_view message) {
                                              },
                                              [] { return testing::Test::HasFailure(); }};
 
+/// Through it go all results of assertions on its thread while it exists. A fault of write must not hit what GoogleTest
+/// then prints: nobody would see why the test failed. No listener could do this, because the printer is the first one.
+class ResultsWithoutFaults final : public testing::internal::HasNewFatalFailureHelper {
+ public:
+  void ReportTestPartResult(const testing::TestPartResult& result) override {
+    adapter::without_faults([&] { HasNewFatalFailureHelper::ReportTestPartResult(result); });
+  }
+};
+
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
 class OuterListener : public testing::EmptyTestEventListener {
  private:
@@ -79,8 +89,12 @@ class OuterListener : public testing::EmptyTestEventListener {
       adapter::set_unavailable_handler(skip_or_fail);
       adapter::set_test_reporter(&kReporter);
     });
+    if (!late::is_loaded()) return;
+    const bool is_requested = adapter::requested();
+    if (is_requested || late::uses_faults()) results_ = std::make_unique<ResultsWithoutFaults>();
+    if (!is_requested && late::uses_faults()) adapter::open_for_faults();
     // False, too, in the child in which a threadsafe death test runs the program again: its tests are the parent's.
-    if (!late::is_loaded() || !adapter::requested()) return;
+    if (!is_requested) return;
     is_active_ = true;
     keeper_.program_start(unit_test);
     if (inner_ != nullptr) return;  // RUN_ALL_TESTS() for the second time
@@ -100,11 +114,13 @@ class OuterListener : public testing::EmptyTestEventListener {
   }
   void OnTestProgramEnd(const testing::UnitTest&) override {
     if (is_active_) keeper_.program_end();
+    results_.reset();
   }
 
   bool is_active_ = false;
   WindowKeeper keeper_;
   InnerListener* inner_ = nullptr;
+  std::unique_ptr<ResultsWithoutFaults> results_;
 };
 
 bool g_is_fork_child = false;

@@ -123,7 +123,7 @@ class DispatchBackend final : public Backend {
   Calibration calibration_;
   std::string remark_;
   std::shared_ptr<CallStacks> stacks_;  // null = not requested
-  Faults faults_;
+  Faults faults_{[this] { return older_.count_unseen() + unwatched_.count_unseen(); }};
   Files files_;
   AskedKinds kinds_;
 };
@@ -333,6 +333,13 @@ Result<void> DispatchBackend::attach() {
 }
 
 }  // namespace
+
+Result<void> try_backend() {
+  if (Result<void> counts = check_not_aside(); !counts.ok()) return counts;
+  if (Result<void> possible = check_requirements(); !possible.ok()) return possible;
+  if (Result<void> memory = reserve_memory(); !memory.ok()) return memory;
+  return try_in_child();
+}
 
 Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, const CallTraceRequest& trace,
                                               bool stacks, bool file_kinds) {

@@ -21,6 +21,10 @@ enum class Patching { allowed, never };
 /// then skips dispatch.
 Result<void> check_for_debugger();
 
+/// Fails if open_backend() could not open one here. It changes nothing in the process but its memory. `auto` asks it
+/// before a program's first test.
+Result<void> try_backend();
+
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
 /// selects (null = everything; it must outlive the backend), and keeps calls one by one if `trace` requests it. With

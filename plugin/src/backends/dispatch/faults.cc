@@ -142,7 +142,7 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   Thread* const thread = signal_safe::calling_thread(enter());
   if (thread == nullptr) {
     return Failure{"backend dispatch does not see this thread's calls: the thread is older than the backend",
-                   "make the fault before the thread starts, or with Reach::process on another thread"};
+                   "start it when the tests have begun, or use --syscost_backend seccomp (docs/faults.md)"};
   }
   const std::lock_guard guard(g_lock);
   if (Result<void> file = check_file(wanted); !file.ok()) return file.failure();

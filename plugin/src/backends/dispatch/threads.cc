@@ -13,6 +13,7 @@
 #include <iterator>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
@@ -101,13 +102,36 @@ std::size_t count_unseen_threads(std::size_t all) {
   return all > armed ? all - armed : 0;
 }
 
+std::vector<pid_t> still_unseen(const std::vector<pid_t>& threads) {
+  std::vector<pid_t> unseen;
+  for (const pid_t thread : threads) {
+    bool has_record = false;
+    for (std::uint32_t i = 0; i < syscost_state.thread_high && !has_record; ++i) {
+      has_record = std::atomic_ref(syscost_threads[i].is_used).load() != 0 &&
+                   std::atomic_ref(syscost_threads[i].id).load() == static_cast<std::uint32_t>(thread);
+    }
+    if (!has_record && may_call("/proc/self/task/" + std::to_string(thread))) unseen.push_back(thread);
+  }
+  return unseen;
+}
+
+void UnwatchedThreads::set_made(std::vector<pid_t> made) {
+  const std::lock_guard guard(made_lock_);
+  made_ = std::move(made);
+}
+
+std::size_t UnwatchedThreads::count_unseen() const {
+  const std::lock_guard guard(made_lock_);
+  return still_unseen(made_).size();
+}
+
 void UnwatchedThreads::end_timed_passes() {
   const std::vector<pid_t> now = calling_threads();
   std::vector<pid_t> new_ones;
   std::set_difference(now.begin(), now.end(), before_.begin(), before_.end(), std::back_inserter(new_ones));
   std::vector<pid_t> all;
   std::set_union(made_.begin(), made_.end(), new_ones.begin(), new_ones.end(), std::back_inserter(all));
-  made_.swap(all);
+  set_made(std::move(all));
 }
 
 std::uint64_t UnwatchedThreads::count_losses() {
@@ -115,7 +139,7 @@ std::uint64_t UnwatchedThreads::count_losses() {
   const std::vector<pid_t> now = calling_threads();
   std::vector<pid_t> left;
   std::set_intersection(made_.begin(), made_.end(), now.begin(), now.end(), std::back_inserter(left));
-  made_.swap(left);
+  set_made(std::move(left));
   // Other threads' clones may have passed the stub all the same.
   return losses_ += std::min(made_.size(), count_unseen_threads(now.size()));
 }
@@ -158,8 +182,16 @@ void OlderThreads::begin(std::size_t unseen) {
   are_known_ = count_armed_threads() == 1;
   const auto self = static_cast<pid_t>(syscall(SYS_gettid));
   for (const pid_t thread : calling_threads()) {
-    if (thread != self) threads_.push_back({thread, activity_of(thread).run_ns});
+    if (thread == self) continue;
+    at_begin_.push_back(thread);
+    threads_.push_back({thread, activity_of(thread).run_ns});
   }
+}
+
+std::size_t OlderThreads::count_unseen() const {
+  if (at_begin_.empty()) return 0;
+  const std::size_t unseen = still_unseen(at_begin_).size();
+  return unseen - std::min(unseen, count_runtime_threads());
 }
 
 std::uint64_t OlderThreads::count_losses() {

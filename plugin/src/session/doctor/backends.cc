@@ -300,6 +300,16 @@ void expect_faults() {
   g_expects_faults.store(true);
 }
 
+bool faults_need_early_backend([[maybe_unused]] const Options& options) {
+#if SYSCOST_HAS_DISPATCH
+  if (options.backend == BackendChoice::dispatch || options.backend == BackendChoice::dispatch_trap) return true;
+  if (options.backend != BackendChoice::automatic) return false;
+  return dispatch::check_for_debugger().ok() && dispatch::try_backend().ok();
+#else
+  return false;
+#endif
+}
+
 void name_requests(const Options& options) {
   static_cast<void>(with_rules(options.details));
 }

@@ -40,6 +40,11 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
     const OwnCalls own(opened);
     if (Result<void> path = find_path(rule); !path.ok()) return path.failure();
   }
+  if (rule.promises_all_threads) {
+    const OwnCalls own(opened);
+    const std::size_t unreached = injector->count_unreached_threads();
+    if (unreached > 0) return has_unreached_threads(opened->backend->name(), unreached);
+  }
   std::string why_no_lines;
   if (rule.keeps_hits) {
     const OwnCalls own(opened);
@@ -143,7 +148,7 @@ void Faults::begin_test() {
   }
   if (shared_.options.forbid.empty()) return;
   FaultRule forbidden;
-  forbidden.is_process_wide = forbidden.is_watch = forbidden.keeps_hits = true;
+  forbidden.is_process_wide = forbidden.promises_all_threads = forbidden.is_watch = forbidden.keeps_hits = true;
   add(shared_.options.forbid, forbidden, wanted.size());
 }
 

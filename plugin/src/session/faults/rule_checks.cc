@@ -86,6 +86,14 @@ Result<void> find_path(FaultRule& rule) {
   return {};
 }
 
+Failure has_unreached_threads(std::string_view backend, std::size_t threads) {
+  return {"backend " + std::string(backend) + " does not see the calls of " + std::to_string(threads) +
+              (threads == 1 ? " thread, which is" : " threads, which are") +
+              " older than it, so nothing can be promised of all threads (Reach::process)",
+          "start them when the tests have begun; or set SYSCOST_BACKEND=seccomp, which sees them; or use Reach::thread "
+          "(docs/faults.md)"};
+}
+
 Result<void> find_numbers(std::string_view selector, FaultRule& rule, bool is_brk_refused) {
   const Result<Selector> wanted = Selector::parse(selector, &quiet_memory());
   if (!wanted.ok()) return wanted.failure();
