@@ -158,7 +158,8 @@ class Faults(Case):
         for value, reason in (("write", "does not say what happens"), ("wriet:EIO", "wriet"), ("write:EFOO", "neither an errno"),
                               ("write:EIO:0", "neither"), ("write:error=0", "names no errno"), ("write:when=1", "does not say"),
                               ("write:EIO:when=3..2", "is not FIRST"), ("write:signal=SIGTERM", "does not have"),
-                              ("exit_group:EIO", "cannot fail"), ("write,exit_group:EIO:99", "cannot fail"), ("write:EIO:path=/", "all files"), ("write:shorten=0", "from 1 on"), ("", "")):
+                              ("exit_group:EIO", "cannot fail"), ("write,exit_group:EIO:99", "cannot fail"), ("write:EIO:path=/", "all files"), ("write:shorten=0", "from 1 on"),
+                              ("*:EIO:2", "faults, and 127 can be open"), ("getppid:EIO:kind=file", "has a file"), ("", "")):
             with self.subTest(value):
                 done = self.flags(f"--syscost_inject={value}", code=2)
                 self.assertIn("--syscost_inject", done.err)
@@ -200,6 +201,8 @@ class Faults(Case):
                                         code=2)
                 self.assertIn("no backend can make calls fail here; dispatch: ", done.err)
                 self.assertIn(reason, done.err)
+        done = self.flags("--syscost_inject=brk:ENOMEM", "--syscost_backend=seccomp", code=2)
+        self.assertIn("names brk, which cannot fail", done.err)
         done = self.run_program(FAULTS, "--gtest_filter=Faults.OfAFile", "--syscost_backend=seccomp", code=1, CI="1")
         self.assertIn("does not see which file", done.out)
 

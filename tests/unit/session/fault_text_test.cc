@@ -72,6 +72,25 @@ TEST(FaultText, RefusesCallsThatCannotFailIfTheyAreNamed) {
   }
 }
 
+TEST(FaultText, RefusesWhatHitsNoCall) {
+  EXPECT_NE(complaint("getppid:EIO:kind=file").find("has a file"), std::string::npos);
+  EXPECT_NE(complaint("getppid:EIO:fd=3").find("has a file"), std::string::npos);
+  EXPECT_NE(complaint("getppid:EIO:after=3").find("reads or writes"), std::string::npos);
+  EXPECT_NE(complaint("fsync:shorten=3").find("can be shortened"), std::string::npos);
+  for (const char* text : {"getppid,openat:EIO:path=/a", "getppid,read:EIO:after=3", "fsync,write:shorten=3:2"}) {
+    EXPECT_EQ(complaint(text), "") << text;
+  }
+}
+
+/// Each syscall has numbers of its own, and a fault for them.
+TEST(FaultText, RefusesMoreFaultsThanCanBeOpen) {
+  EXPECT_EQ(complaint("*:EIO"), "");
+  EXPECT_EQ(complaint("*:shorten=1:2"), "") << "few calls can be shortened";
+  EXPECT_NE(complaint("*:EIO:2").find("faults, and 127 can be open"), std::string::npos);
+  EXPECT_EQ(complaint("%file:EIO:2"), "");
+  EXPECT_NE(complaint("%file:EIO:2;%file:EIO:4;%file:EIO:6").find("faults, and 127 can be open"), std::string::npos);
+}
+
 TEST(FaultText, TakesDelaysUpToAnHour) {
   EXPECT_EQ(rule("write:delay_enter=3600s").delay_enter_ns, FaultRule::kMostDelayNs);
   EXPECT_NE(complaint("write:delay_enter=3601s"), "");

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "session/doctor/known_latency.h"
+#include "session/faults/rule_checks.h"
 #include "session/options/option_table.h"
 
 #if SYSCOST_HAS_EBPF
@@ -197,7 +198,9 @@ OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
   if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
 #if SYSCOST_HAS_SECCOMP
   for (const InjectRequest& one : request.inject != nullptr ? *request.inject : std::vector<InjectRequest>()) {
-    const Result<void> possible = seccomp::check_fault(one.rule);
+    FaultRule rule = one.rule;
+    Result<void> possible = find_numbers(one.selector, rule, /*is_brk_refused=*/true);
+    if (possible.ok()) possible = seccomp::check_fault(rule);
     if (!possible.ok())
       return Failure{"--syscost_inject " + one.text + ": " + possible.failure().reason, possible.failure().how_to_fix};
   }

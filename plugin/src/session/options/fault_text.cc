@@ -12,8 +12,10 @@
 #include <system_error>
 #include <utility>
 
+#include "arguments/arguments.h"
 #include "core/selector.h"
 #include "os/errno_names.h"
+#include "session/faults/rule_checks.h"
 
 namespace syscost::session {
 namespace {
@@ -190,6 +192,27 @@ std::string_view subject_of(std::string_view word) {
   return name;
 }
 
+bool has_file_argument(std::uint32_t number) {
+  const auto arguments = syscall_arguments({Abi::x86_64, number});
+  return std::any_of(arguments.begin(), arguments.end(), [](const SyscallArgument& one) {
+    return one.kind == ArgumentKind::descriptor || one.kind == ArgumentKind::directory ||
+           one.kind == ArgumentKind::path;
+  });
+}
+
+/// Why no call of any program would be hit; "" if one may be.
+std::string why_no_hit(const InjectRequest& request) {
+  FaultRule rule = request.rule;
+  if (const Result<void> found = find_numbers(request.selector, rule, false); !found.ok()) {
+    return found.failure().reason;
+  }
+  if (!rule.has_file()) return {};
+  for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
+    if (rule.numbers.test(number) && has_file_argument(number)) return {};
+  }
+  return "no call that is selected has a file";
+}
+
 Result<InjectRequest> parse_one(std::string_view item) {
   const std::size_t colon = find_mark(item, ':', 0);
   InjectRequest request;
@@ -213,17 +236,28 @@ Result<InjectRequest> parse_one(std::string_view item) {
   if (!rule.result.has_value() && !rule.most_bytes.has_value() && rule.delay_enter_ns + rule.delay_exit_ns == 0) {
     return bad(item, "does not say what happens to the calls");
   }
+  if (const std::string why = why_no_hit(request); !why.empty()) return bad(item, "hits no call: " + why);
+  if (counts_calls(rule)) request.faults = names_of(request.selector, rule, false).size();
   return request;
 }
 
 }  // namespace
 
 Result<std::vector<InjectRequest>> parse_inject(std::string_view text) {
+  constexpr std::size_t kMostFaults = 127;  // a backend has places for 128, and one may be that of --syscost_forbid
   std::vector<InjectRequest> requests;
+  std::size_t faults = 0;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = find_mark(text, ';', at);
     Result<InjectRequest> one = parse_one(text.substr(at, end - at));
     if (!one.ok()) return one.failure();
+    faults += one.value().faults;
+    if (faults > kMostFaults) {
+      return Failure{"\"" + std::string(text) + "\" needs " + std::to_string(faults) + " faults, and " +
+                         std::to_string(kMostFaults) +
+                         " can be open: where calls have numbers, each syscall needs a fault of its own",
+                     "select fewer syscalls, or give no number"};
+    }
     requests.push_back(std::move(one.value()));
     at = end + 1;
   }

@@ -3,6 +3,7 @@
 // The values of --syscost_inject and --syscost_forbid, in strace's words.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +15,10 @@ namespace syscost::session {
 
 /// One `SELECTOR:error=ERRNO:when=EXPRESSION`.
 struct InjectRequest {
-  std::string text;      ///< As given.
-  std::string selector;  ///< Checked.
-  FaultRule rule;        ///< Without its numbers; for all threads.
+  std::string text;        ///< As given.
+  std::string selector;    ///< Checked.
+  FaultRule rule;          ///< Without its numbers; for all threads.
+  std::size_t faults = 1;  ///< How many are open for it: one for each syscall, if the rule counts calls.
 
   bool operator==(const InjectRequest& other) const { return text == other.text; }
 };
