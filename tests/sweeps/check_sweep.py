@@ -118,6 +118,15 @@ def main():
               "errors that last", lasting.stdout, lasting.stderr)
         check_nothing_left(temporary, working, [])
 
+        # A sweep that fails no call is no success, and names that do not exist are refused before anything runs.
+        for options, words in ((("--calls", "fsnyc"), "--calls: 'fsnyc' is not a known syscall. Did you mean 'fsync'?"),
+                               (("--errnos", "EFOO"), '--errnos: "EFOO" names no errno'),
+                               (("--test", "Nope*"), "no test matches --test Nope*"),
+                               (("--test", "*.Reports", "--calls", "%network", "--fail-on", "any"), "no test makes a call of those")):
+            none = run(*options)
+            check(none.returncode == 2 and words in none.stderr, f"{options}: exit code {none.returncode}", none.stdout, none.stderr)
+        check_nothing_left(temporary, working, [])
+
         # Killed when two lines of results are there, whatever runs then.
         for how in (signal.SIGKILL, signal.SIGINT):
             state = os.path.join(folder, f"state-{how.name}")

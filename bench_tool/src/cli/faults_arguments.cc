@@ -28,7 +28,7 @@ Outcomes, the worst first:
   not reached  the call did not come in this run; this is no success
 By default the first call of each call site fails. --every-call fails all, --sample N some of them.
 
-Exit codes: 0; 1 with --fail-on; 2 usage, input or I/O, or no test passes by itself; 3 interrupted before the end.
+Exit codes: 0; 1 with --fail-on; 2 usage, input or I/O, no test passes by itself, or none met a failure; 3 interrupted.
 
 Examples:
   bench faults -- ./store_test                       all tests, the calls on files and memory

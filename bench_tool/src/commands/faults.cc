@@ -19,6 +19,7 @@
 #include "faults/plan.h"
 #include "faults/run_folder.h"
 #include "faults/sweep.h"
+#include "faults/words.h"
 #include "model/suggestion.h"
 #include "render/size_cap.h"
 
@@ -169,6 +170,7 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
         "{}: {}\n`bench faults` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
         sweep.runner, std::generic_category().message(errno));
   }
+  if (std::string fault = faults::words_fault(sweep.runner, sweep.plan); !fault.empty()) return fault;
   std::error_code unknown;
   const fs::path real = fs::canonical(sweep.command.front(), unknown);
   const fs::path tmp = faults::real_tmp();
@@ -241,7 +243,9 @@ int faults_command(const cli::Options& options, const render::Paint& paint, std:
     err << "bench: interrupted: the results are those so far"
         << (file.empty() ? "\n" : fmt::format("; the same command goes on with {}\n", csv::printable(file)));
   }
-  if (is_red(options, table_of(state).counts)) return cli::kExitRegression;
+  const SweepTable table = table_of(state);
+  if (is_red(options, table.counts)) return cli::kExitRegression;
+  if (const std::string reason = why_untried(state, table); !reason.empty() && !was_interrupted) return refuse(reason);
   const bool is_whole = state.plan && state.done.size() == state.plan->failures;
   return is_whole ? cli::kExitOk : cli::kExitNoVerdict;
 }

@@ -58,6 +58,8 @@ const std::string& site_of(const faults::Done& done);
 std::string sweep_title(const faults::SweepState& state, const SweepTable& table);
 /// What was left out, and why; lines.
 std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table);
+/// Why no test met a failure, although all that was planned has been done; "" if one did. Such a sweep says nothing.
+std::string why_untried(const faults::SweepState& state, const SweepTable& table);
 /// `crashed SIGSEGV`, `leaked (5 file /tmp/x)`
 std::string outcome_text(const AlikeFailures& alike);
 /// The command that runs one failure again.

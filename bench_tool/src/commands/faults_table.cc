@@ -27,6 +27,19 @@ std::string how_many(std::size_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
+/// `3 futex, 1 ioctl`
+std::string not_in_list(const faults::PlanSize& plan) {
+  std::vector<std::string> names;
+  for (const auto& [syscall, calls] : plan.not_in_list) names.push_back(fmt::format("{} {}", calls, syscall));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// How many failures a test met.
+std::size_t met(const faults::SweepState& state, const SweepTable& table) {
+  const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
+  return state.done.size() - of(Outcome::not_reached) - of(Outcome::not_run) - of(Outcome::skipped);
+}
+
 /// A word of a POSIX shell.
 std::string shell_word(const std::string& word) {
   const auto is_plain = [](char c) {
@@ -98,8 +111,7 @@ std::string sweep_title(const faults::SweepState& state, const SweepTable& table
 std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table) {
   std::vector<std::string> lines;
   const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
-  const std::size_t unseen = of(Outcome::not_reached) + of(Outcome::not_run) + of(Outcome::skipped);
-  const std::size_t reached = state.done.size() - unseen;
+  const std::size_t reached = met(state, table);
   if (reached > 0) {
     const std::size_t good = of(Outcome::survived) + of(Outcome::reported);
     lines.push_back(fmt::format("{} of {} failures that a test met were reported or survived ({:.0f} %)", good, reached,
@@ -113,11 +125,8 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
                                   how_many(state.plan->other_calls, "failure")));
     }
     if (!state.plan->not_in_list.empty()) {
-      std::vector<std::string> names;
-      for (const auto& [syscall, calls] : state.plan->not_in_list)
-        names.push_back(fmt::format("{} {}", calls, syscall));
       lines.push_back(fmt::format("not failed, because the table has no error for them (--errnos gives one): {}",
-                                  fmt::join(names, ", ")));
+                                  not_in_list(*state.plan)));
     }
   }
   std::map<std::string, std::vector<std::string>> reasons;
@@ -133,6 +142,26 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
                                 names.size() > kNamed ? fmt::format(" and {} more", names.size() - kNamed) : ""));
   }
   return lines;
+}
+
+std::string why_untried(const faults::SweepState& state, const SweepTable& table) {
+  if (!state.plan || state.done.size() < state.plan->failures || met(state, table) > 0) return {};
+  const std::string nothing = "no call was failed in a test, so this sweep says nothing: ";
+  if (state.plan->failures > 0) {
+    for (const auto& [index, done] : state.done) {
+      if (done.result.outcome == Outcome::not_run) return nothing + "runs could not be measured: " + done.result.detail;
+    }
+    return nothing + "no test made its call again (not reached)";
+  }
+  if (!state.plan->not_in_list.empty()) {
+    return fmt::format(
+        "{}the chosen calls have no error in the table, and only reads and writes can be SHORT: {}\n"
+        "Name an error: --errnos EIO.",
+        nothing, not_in_list(*state.plan));
+  }
+  return nothing +
+         "no test makes a call of those that were chosen, or only calls that can lose nothing, such as a close of a "
+         "file that was only read\nChoose other calls: --calls '*'.";
 }
 
 std::string outcome_text(const AlikeFailures& alike) {

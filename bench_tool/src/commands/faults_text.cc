@@ -7,7 +7,9 @@
 #include <set>
 
 #include "commands/faults.h"
+#include "commands/site_text.h"
 #include "csv/printable.h"
+#include "model/site.h"
 #include "render/markdown.h"
 #include "render/table.h"
 #include "render/text_width.h"
@@ -49,20 +51,39 @@ std::vector<std::size_t> used_outcomes(const SweepTable& table) {
   return used;
 }
 
-render::Table site_table(const SweepTable& table) {
+/// The columns that are left for call sites in lines of `width` columns; 0: any.
+std::size_t room_for_sites(const SweepTable& table, const std::vector<std::size_t>& used, std::size_t width) {
+  if (width == 0) return 0;
+  std::size_t call = std::string_view("call").size();
+  std::size_t error = std::string_view("errno").size();
+  for (const SweptSite& one : table.sites) {
+    call = std::max(call, one.syscall.size());
+    error = std::max(error, one.error.size());
+  }
+  std::size_t others = call + 1 + error + 1;
+  for (const std::size_t i : used) others += faults::kOutcomeWords[i].size() + 1;
+  return std::max<std::size_t>(width - std::min(width, others), 1);
+}
+
+/// If a line may have `width` columns only, a site gives up its folders first, then a part of its function, and its
+/// file and line never.
+render::Table site_table(const SweepTable& table, std::size_t width = 0) {
   const std::vector<std::size_t> used = used_outcomes(table);
+  const std::size_t room = room_for_sites(table, used, width);
   std::vector<render::TableColumn> columns;
   for (const std::size_t i : used) columns.push_back({std::string(faults::kOutcomeWords[i]), Align::right});
   columns.push_back({"call"});
   columns.push_back({"errno"});
-  columns.push_back({"call site", Align::left, render::Cells::names, render::Shrinks::in_the_middle});
+  columns.push_back({"call site", Align::left, render::Cells::names});
   render::Table sites(std::move(columns));
   for (const SweptSite& one : table.sites) {
     std::vector<std::string> cells;
     for (const std::size_t i : used) cells.push_back(one.counts[i] == 0 ? "" : fmt::format("{}", one.counts[i]));
     cells.push_back(one.syscall);
     cells.push_back(one.error);
-    cells.push_back(one.site.empty() ? "unknown" : csv::printable(one.site));
+    const std::string site = one.site.empty() ? "unknown" : csv::printable(one.site);
+    const bool is_wide = room != 0 && render::display_width(site) > room;
+    cells.push_back(is_wide ? fitted_site(model::parse_site("at " + site), room) : site);
     sites.add_row(std::move(cells));
   }
   return sites;
@@ -115,7 +136,7 @@ std::string sweep_text(const faults::SweepState& state, const cli::Options& opti
   }
   if (shown < table.alike.size()) out += fmt::format("  and {} more (--top 0)\n", table.alike.size() - shown);
   if (state.done.empty()) return out;
-  out += '\n' + site_table(table).text(2, 2, width);
+  out += '\n' + site_table(table, width).text(2, 2, width);
   out += '\n' + test_table(state, table).text(2, 2, width);
   return out;
 }

@@ -13,12 +13,14 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,11 @@ struct ContainedCommand {
   bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
   std::chrono::nanoseconds limit{};
 };
+
+/// What the user measures with: it has no place in a sweep. For ContainedCommand::variables.
+inline constexpr std::array<std::string_view, 12> kUsersSettings = {
+    "SYSCOST_CSV",   "SYSCOST_RUN_ID",    "SYSCOST_INJECT", "SYSCOST_FORBID", "SYSCOST_FILTER",  "SYSCOST_PROFILE",
+    "SYSCOST_TRACE", "SYSCOST_ARTIFACTS", "SYSCOST_SCHED",  "SYSCOST_DETAIL", "SYSCOST_BACKEND", "SYSCOST_CHILDREN"};
 
 struct ContainedEnd {
   std::string fault = {};  ///< Why it could not be run; empty = it ran.

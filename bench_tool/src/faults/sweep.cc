@@ -14,6 +14,7 @@
 
 #include "faults/run_folder.h"
 #include "faults/test_row.h"
+#include "model/suggestion.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -60,6 +61,16 @@ std::string without_folder(std::string text, const fs::path& folder) {
   return text;
 }
 
+/// `all`: the names of all tests; empty if they are not known.
+std::string no_test_text(const SweepOptions& options, const std::vector<std::string>& all) {
+  const std::string pattern = options.tests.text();
+  if (all.empty()) {
+    return fmt::format("no test matches --test {}\n`{} --gtest_list_tests` prints the names.", pattern,
+                       options.command.front());
+  }
+  return fmt::format("no test matches --test {}{}", pattern, model::or_rather(pattern, all));
+}
+
 }  // namespace
 
 SweepIdentity identity_of(const SweepOptions& options) {
@@ -97,10 +108,7 @@ ContainedCommand Sweep::measured(const std::string& csv, std::vector<std::string
   command.folder = options_.folder;
   command.has_own_tmp = options_.has_own_tmp;
   command.limit = options_.timeout;
-  // What the user measures with has no place in a sweep.
-  command.variables = {"SYSCOST_CSV",    "SYSCOST_RUN_ID",  "SYSCOST_INJECT",  "SYSCOST_FORBID",
-                       "SYSCOST_FILTER", "SYSCOST_PROFILE", "SYSCOST_TRACE",   "SYSCOST_ARTIFACTS",
-                       "SYSCOST_SCHED",  "SYSCOST_DETAIL",  "SYSCOST_BACKEND", "SYSCOST_CHILDREN"};
+  command.variables.assign(kUsersSettings.begin(), kUsersSettings.end());
   return command;
 }
 
@@ -171,7 +179,10 @@ std::string Sweep::list_tests(ContainedRuns& runs, std::vector<std::string>& nam
     if (options_.tests.matches({name})) names.push_back(std::move(name));
   }
   if (!names.empty()) return {};
-  if (!tests_in(csv).empty()) return fmt::format("no test matches --test {}", options_.tests.text());
+  // GoogleTest has applied the pattern itself, so its rows do not tell a pattern that fits no test from a program that
+  // failed; its last line does.
+  const bool has_none = has_pattern && end->output.find(" 0 tests from 0 test ") != std::string::npos;
+  if (has_none || !tests_in(csv).empty()) return no_test_text(options_, tests_in(csv));
   return fmt::format("a run of the tests without a failure gave no rows ({})\n{}", end_text(*end), tail(end->output));
 }
 

@@ -11,6 +11,7 @@
 #include "faults/framework.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
+#include "faults/words.h"
 #include "syscost/call_errors.h"
 
 namespace syscost::bench::faults {
@@ -131,6 +132,16 @@ TEST(FaultPlan, TableHasEachPairOnceAndReasons) {
   EXPECT_EQ(selector_fault(""), "");
   EXPECT_NE(selector_fault("/[/"), "");
   EXPECT_NE(error_fault("enospc"), "");
+}
+
+TEST(FaultWords, SaysItInTheWordsOfThisCommand) {
+  EXPECT_EQ(
+      as_own_words("syscost: bad value of --filter: 'fsnyc' is not a known syscall. Did you mean 'fsync'?\n  fix: x\n"),
+      "--calls: 'fsnyc' is not a known syscall. Did you mean 'fsync'?");
+  EXPECT_EQ(
+      as_own_words("syscost: bad value of --inject: \"error=EFOO\" names no errno; write for example write:EIO\n"),
+      "--errnos: \"EFOO\" names no errno; `bench faults --errors` prints the usual ones");
+  EXPECT_EQ(as_own_words("bench: another fault"), "bench: another fault");
 }
 
 // What a run showed of saving() when its fsync failed.
