@@ -11,6 +11,8 @@
 // A failed call is not made: the program gets the error, as from the kernel. Backend dispatch can do this, because it
 // makes the program's calls itself, and within limits seccomp, which answers them. A program that uses Fault or Forbid
 // has dispatch as its backend, or seccomp where dispatch is denied, unless another one is named (--syscost_backend).
+// Dispatch does not see threads that are older than itself: while there are any, Reach::process is refused. With
+// GoogleTest, Catch2 and doctest, dispatch opens before the first test.
 // Where a fault is not possible, the test is skipped on a developer's machine and fails where CI is set, as for
 // syscost::Count. docs/faults.md has the whole story.
 #pragma once

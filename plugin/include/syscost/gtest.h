@@ -176,7 +176,7 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 #define ASSERT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_FATAL_FAILURE_, __VA_ARGS__)
 
 /// Fails if the statement makes one of these calls on this thread, and says with which arguments and in which line.
-/// The call is made. Needs backend dispatch (syscost/faults.h).
+/// The call is made. Needs backend dispatch, or seccomp, which names no line (syscost/faults.h).
 #define SYSCOST_CHECK_FORBIDDEN_(selector, fail, ...)                                           \
   GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                 \
   if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_forbidden( \

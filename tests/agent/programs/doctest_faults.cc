@@ -8,11 +8,29 @@
 #include <syscost/failures.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
 #include <thread>
 
+namespace {
+std::atomic<bool> may_call{false};
+std::atomic<int> error_of_thread{0};
+std::thread thread_of_first_test;
+}  // namespace
+TEST_CASE("Starts a thread before the first fault") {
+  thread_of_first_test = std::thread([] {
+    while (!may_call) std::this_thread::yield();
+    error_of_thread = write(-1, "", 0) < 0 ? errno : 0;
+  });
+}
+TEST_CASE("Lets its call fail") {
+  syscost::Fault fault("write", EINTR, syscost::each(), syscost::Reach::process);
+  may_call = true;
+  thread_of_first_test.join();
+  CHECK(error_of_thread == EINTR);
+}
 TEST_CASE("Makes no forbidden call") {
   syscost::Forbid forbid("getppid");
   CHECK(getpid() > 0);
