@@ -4,8 +4,10 @@
 //
 // A program cannot be tested against every errno that a manual page names: most of them say that the program itself is
 // wrong (EBADF, EFAULT, EINVAL), and a correct program never gets them. This list holds one or two errors for each
-// syscall. Each of them can happen to a correct program, because of the machine or of other programs, and section 2 of
-// the Linux manual pages names it for this syscall. The reason stands beside it.
+// syscall. Each of them can happen to a correct program, because of the machine or of other programs. The reason stands
+// beside it. Section 2 of the Linux manual pages names it: on the page of the syscall, or on a page that this one
+// refers to (pread to read, openat2 to open). Two are on neither: EIO of msync(), which fails as fsync() does, and
+// EAGAIN of vfork(), which fails as fork() does.
 //
 // Left out on purpose:
 //   EINTR    only calls that wait have it, and only if a handler without SA_RESTART ran. Name it where that is so.
