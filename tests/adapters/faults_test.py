@@ -17,14 +17,14 @@ class Faults(Case):
 
     def test_all_hold_without_any_request(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.*")
-        self.assertIn("[  PASSED  ] 15 tests.", done.out)
+        self.assertIn("[  PASSED  ] 16 tests.", done.out)
 
     def test_all_hold_under_each_way_to_dispatch_and_with_lines(self):
         for flag in ("--syscost_backend=auto", "--syscost_backend=dispatch", "--syscost_backend=dispatch-trap", "--syscost_where",
                      f"--syscost_csv={self.csv}"):
             with self.subTest(flag):
                 done = self.run_program(FAULTS, "--gtest_filter=Faults.*", "--syscost_quick", flag)
-                self.assertIn("[  PASSED  ] 15 tests.", done.out)
+                self.assertIn("[  PASSED  ] 16 tests.", done.out)
 
     def test_auto_takes_dispatch(self):
         done = self.run_program(FAULTS, "--gtest_filter=Faults.Nest", "--syscost_backend=auto")
@@ -38,7 +38,10 @@ class Faults(Case):
         self.assertRegex(done.out, rf"lseek\(\d+, 7, SEEK_CUR\){line}")
         self.assertRegex(done.out, r"lseek\(\d+, 8, SEEK_CUR\) at ")  # a tail call: its caller is on no stack
         self.assertIn("by: lseek(null_, 7, ", done.out)
-        self.assertIn("[  FAILED  ] 3 tests", done.out)
+        # The callers of calls with the same stack are shown once.
+        opens = r"  openat\(AT_FDCWD, \"/dev/null\", O_RDONLY\|O_CLOEXEC\) at \S*faults_test.cc:\d+ .*opens.*\n"
+        self.assertRegex(done.out, rf"{opens}    from \S*faults_test.cc:\d+ .*TestBody.*\n{opens}{opens}\[  FAILED")
+        self.assertIn("[  FAILED  ] 4 tests", done.out)
 
     def test_the_line_is_named_under_each_backend_with_and_without_where(self):
         for flags in ((), ("--syscost_where",), ("--syscost_backend=dispatch-trap",)):
@@ -259,13 +262,13 @@ class FaultsUnderSanitizers(Case):
         def check(program):
             for backend in ("dispatch", "dispatch-trap"):
                 done = self.run_program(program, "--gtest_filter=Faults.*", f"--syscost_backend={backend}")
-                self.assertIn("[  PASSED  ] 15 tests.", done.out)
+                self.assertIn("[  PASSED  ] 16 tests.", done.out)
         self.of_each_program("faults", check)
 
     def test_forbidden_calls_fail_their_tests_with_lines(self):
         def check(program):
             done = self.run_program(program, "--gtest_filter=Forbidden.*", code=1)
-            self.assertIn("[  FAILED  ] 3 tests", done.out)
+            self.assertIn("[  FAILED  ] 4 tests", done.out)
             self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
         self.of_each_program("faults", check)
 

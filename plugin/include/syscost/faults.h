@@ -190,8 +190,10 @@ class SYSCOST_EXPORT Fault {
 
 /// A forbidden call.
 struct ForbiddenCall {
-  std::string call;  ///< As strace prints it: `openat(AT_FDCWD, 0x55..., O_RDONLY)`.
+  std::string call;  ///< As strace prints it: `openat(AT_FDCWD, "/etc/hosts", O_RDONLY)`.
   std::string line;  ///< `at src/log.cc:17 Log::batch+3`; empty if it is unknown (glibc before 2.35).
+  /// The frames in your own code, from that of the line to its callers, at most 8: `src/log.cc:17 Log::batch+3`.
+  std::vector<std::string> stack;
   std::uint32_t thread = 0;
 };
 

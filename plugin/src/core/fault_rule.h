@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/call_stack.h"
+#include "core/call_trace.h"
 #include "core/selector.h"
 #include "os/result.h"
 
@@ -69,6 +70,7 @@ struct FaultHit {
   std::optional<std::int64_t> result;  ///< What this rule or an inner one answered; empty = the call was made.
   std::uint32_t thread = 0;            ///< The kernel's id.
   std::uint32_t stack = 0;             ///< CallDetail::stack; 0 = unknown.
+  std::vector<CallEvent::Text> paths;  ///< Of its arguments; one that could not be read is missing.
 };
 
 struct FaultCounts {

@@ -180,7 +180,7 @@ std::vector<ForbiddenCall> Forbid::calls() const {
   if (open_ == nullptr) return found;
   const KeptErrno kept;
   for (session::Faults::Call& call : faults().calls(*open_)) {
-    found.push_back({std::move(call.text), std::move(call.line), call.thread});
+    found.push_back({std::move(call.text), std::move(call.line), std::move(call.frames), call.thread});
   }
   return found;
 }

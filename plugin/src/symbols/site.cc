@@ -87,36 +87,55 @@ bool is_standard(std::string_view function) {
   return starts_with_any(function, kNames);
 }
 
-/// Appends the innermost frame that is the user's. False if there is none.
-bool append_site(std::pmr::string& text, std::span<const ResolvedFrame> frames, const SiteRule& rule,
-                 SourceTree& tree) {
+/// Appends `src/log.cc:17 Log::batch+3`.
+void append_source(std::pmr::string& text, const SourceFrame& source, SourceTree& tree) {
+  append_visible(text, tree.shown(source.file));
+  text += ':';
+  append_number(text, source.line);
+  if (source.function.empty()) return;
+  text += ' ';
+  append_visible(text, source.function);
+  if (source.first_line != 0 && source.first_line <= source.line) {
+    text += '+';
+    append_number(text, source.line - source.first_line);
+  }
+}
+
+/// Calls use(append) for each frame that is the user's, from the innermost on, while it returns true. append(text)
+/// appends the frame.
+template <class Use>
+void visit_user_frames(std::span<const ResolvedFrame> frames, const SiteRule& rule, SourceTree& tree, Use use) {
   for (const ResolvedFrame& frame : frames) {
     if (frame.module == nullptr || rule.skips_module(*frame.module)) continue;
     if (frame.place == nullptr || frame.place->frames.empty()) {
-      append_in_module(text, frame, {});
-      return true;
+      if (!use([&](std::pmr::string& text) { append_in_module(text, frame, {}); })) return;
+      continue;
     }
     for (const SourceFrame& source : frame.place->frames) {
-      if (source.file.empty() || source.line == 0) {
-        if (is_standard(source.function)) continue;
-        append_in_module(text, frame, source.function);
-        return true;
-      }
-      if (rule.skips_source(source.file)) continue;
-      append_visible(text, tree.shown(source.file));
-      text += ':';
-      append_number(text, source.line);
-      if (source.function.empty()) return true;
-      text += ' ';
-      append_visible(text, source.function);
-      if (source.first_line != 0 && source.first_line <= source.line) {
-        text += '+';
-        append_number(text, source.line - source.first_line);
-      }
-      return true;
+      const bool has_line = !source.file.empty() && source.line != 0;
+      if (has_line ? rule.skips_source(source.file) : is_standard(source.function)) continue;
+      const bool goes_on = use([&](std::pmr::string& text) {
+        if (has_line) {
+          append_source(text, source, tree);
+        } else {
+          append_in_module(text, frame, source.function);
+        }
+      });
+      if (!goes_on) return;
     }
   }
-  return false;
+}
+
+/// Appends the innermost frame that is the user's. False if there is none.
+bool append_site(std::pmr::string& text, std::span<const ResolvedFrame> frames, const SiteRule& rule,
+                 SourceTree& tree) {
+  bool has_one = false;
+  visit_user_frames(frames, rule, tree, [&](const auto& append) {
+    append(text);
+    has_one = true;
+    return false;
+  });
+  return has_one;
 }
 
 /// The frame that says most of a stack without a frame of the user's: the innermost one outside libc. If all are in
@@ -169,6 +188,18 @@ std::pmr::string site_text(std::span<const ResolvedFrame> frames, StackEnd end, 
     text.append("unknown: ").append(reason_of(end));
   }
   return text;
+}
+
+std::vector<std::string> user_frames(std::span<const ResolvedFrame> frames, const SiteRule& rule, SourceTree& tree,
+                                     std::pmr::memory_resource& memory) {
+  std::vector<std::string> lines;
+  visit_user_frames(frames, rule, tree, [&](const auto& append) {
+    std::pmr::string line(&memory);
+    append(line);
+    lines.emplace_back(line);
+    return true;
+  });
+  return lines;
 }
 
 std::pmr::string folded_text(std::span<const ResolvedFrame> frames, StackEnd end, std::pmr::memory_resource& memory) {

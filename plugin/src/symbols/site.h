@@ -40,6 +40,10 @@ struct SiteRule {
 std::pmr::string site_text(std::span<const ResolvedFrame> frames, StackEnd end, const SiteRule& rule, SourceTree& tree,
                            std::pmr::memory_resource& memory);
 
+/// The frames that are the user's, from the innermost on: `src/log.cc:17 Log::batch+3`.
+std::vector<std::string> user_frames(std::span<const ResolvedFrame> frames, const SiteRule& rule, SourceTree& tree,
+                                     std::pmr::memory_resource& memory);
+
 /// The frames from the outermost to the innermost, with semicolons between, for flamegraph.pl and speedscope.
 std::pmr::string folded_text(std::span<const ResolvedFrame> frames, StackEnd end, std::pmr::memory_resource& memory);
 

@@ -27,6 +27,13 @@ int write_error(int descriptor) {
   return write(descriptor, "x", 1) == 1 ? 0 : errno;
 }
 
+/// A caller that is on the stack.
+__attribute__((noinline)) bool opens(const char* path) {
+  const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+  close(descriptor);
+  return descriptor >= 0;
+}
+
 class Faults : public testing::Test {
  protected:
   ~Faults() override { close(null_); }
@@ -215,6 +222,21 @@ TEST_F(Faults, TheCallsOfAForbidCanBeRead) {
   EXPECT_NE(forbid.take_report(), "");
 }
 
+TEST_F(Faults, AForbiddenCallHasItsPathAndItsCallers) {
+  syscost::Forbid forbid("openat");
+  EXPECT_TRUE(opens("/dev/null"));
+  const std::vector<syscost::ForbiddenCall> calls = forbid.calls();
+  EXPECT_NE(forbid.take_report(), "");
+  ASSERT_EQ(calls.size(), 1U);
+  // On seccomp, which sees an address and no stack.
+  if (calls[0].line.empty() && calls[0].call.find("0x") != std::string::npos) return;
+  EXPECT_EQ(calls[0].call, "openat(AT_FDCWD, \"/dev/null\", O_RDONLY|O_CLOEXEC)");
+  ASSERT_EQ(calls[0].stack.size(), 2U) << testing::PrintToString(calls[0].stack);
+  EXPECT_EQ("at " + calls[0].stack[0], calls[0].line);
+  EXPECT_NE(calls[0].stack[0].find("opens"), std::string::npos) << calls[0].stack[0];
+  EXPECT_NE(calls[0].stack[1].find("TestBody"), std::string::npos) << calls[0].stack[1];
+}
+
 /// For --syscost_inject and --syscost_forbid: these say what they saw.
 class Flags : public Faults {
  protected:
@@ -321,6 +343,11 @@ TEST_F(Forbidden, ByAScope) {
 
 TEST_F(Forbidden, ByAnAssertion) {
   EXPECT_NO_SYSCALLS("%file,lseek", lseek(null_, 7, SEEK_CUR));
+}
+
+TEST_F(Forbidden, InALoop) {
+  syscost::Forbid forbid("openat");
+  for (int i = 0; i < 3; ++i) opens("/dev/null");
 }
 
 TEST_F(Forbidden, InAnotherThread) {

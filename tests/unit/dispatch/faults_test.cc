@@ -15,7 +15,9 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "core/tables/fault_choice.h"
 #include "faulted.h"
@@ -188,6 +190,29 @@ TEST_P(DispatchFaults, KeepTheArgumentsOfHits) {
   EXPECT_EQ(hits[0].arguments[2], static_cast<std::uint64_t>(SEEK_CUR));
   EXPECT_EQ(hits[0].result, -EINVAL);
   EXPECT_EQ(hits[0].thread, static_cast<std::uint32_t>(gettid()));
+}
+
+TEST_P(DispatchFaults, KeepThePathsOfHits) {
+  FaultRule rule = rule_for({SYS_openat, SYS_rename}, ENOENT);
+  rule.keeps_hits = true;
+  const FaultId id = open(rule);
+  const std::string name(300, 'x');
+  EXPECT_EQ(openat(AT_FDCWD, name.c_str(), O_RDONLY), -1);
+  EXPECT_EQ(rename("from", "to"), -1);
+  EXPECT_EQ(syscall(SYS_rename, 8, "to"), -1);
+  injector_->close(id);
+  const std::vector<FaultHit> hits = injector_->hits(id);
+  ASSERT_EQ(hits.size(), 3U);
+  ASSERT_EQ(hits[0].paths.size(), 1U);
+  EXPECT_EQ(hits[0].paths[0].argument, 1U);
+  EXPECT_EQ(hits[0].paths[0].text, name.substr(0, 250));
+  EXPECT_TRUE(hits[0].paths[0].is_cut);
+  ASSERT_EQ(hits[1].paths.size(), 2U);
+  EXPECT_EQ(hits[1].paths[0].text, "from");
+  EXPECT_FALSE(hits[1].paths[0].is_cut);
+  EXPECT_EQ(hits[1].paths[1].text, "to");
+  ASSERT_EQ(hits[2].paths.size(), 1U);
+  EXPECT_EQ(hits[2].paths[0].argument, 1U);
 }
 
 TEST_P(DispatchFaults, AreInertInAForkChild) {

@@ -60,6 +60,19 @@ TEST_F(Site, IsTheInnermostLineOutsideTheSystemWithItsDistanceFromTheFunction) {
   EXPECT_EQ(folded(), "run;Log::batch;std::endl;std::ostream::flush;write");
 }
 
+TEST_F(Site, IsTheFirstOfTheFramesThatAreTheUsers) {
+  add_libc();
+  add("/home/me/build/log_test", {{"std::endl", "/usr/include/c++/12/ostream", 736, 735},
+                                  {"Log::batch", "/nowhere/src/log.cc", 17, 14},
+                                  {"run", "/nowhere/src/main.cc", 3, 2}});
+  add("/usr/lib/x86_64-linux-gnu/libother.so", {{"call_back"}});
+  add("/home/me/build/libplain.so", {});
+  add("/home/me/build/log_test", {{"main"}});
+  EXPECT_EQ(user_frames(frames_, rule_, tree_, memory_),
+            (std::vector<std::string>{"/nowhere/src/log.cc:17 Log::batch+3", "/nowhere/src/main.cc:3 run+1",
+                                      "libplain.so+0x1234", "log_test main"}));
+}
+
 TEST_F(Site, LeavesOutWhatIsUnknown) {
   add("/home/me/build/liblog.so", {{"Log::batch", "/nowhere/log.cc", 17, 0}});
   EXPECT_EQ(text(), "at /nowhere/log.cc:17 Log::batch");

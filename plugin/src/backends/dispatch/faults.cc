@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include "arguments/arguments.h"
 #include "backends/dispatch/stub/arming.h"
@@ -64,6 +65,8 @@ void mark_numbers() {
 
 /// From the tables of arguments' names.
 void learn_file_arguments() {
+  static bool is_known = false;
+  if (std::exchange(is_known, true)) return;
   signal_safe::FileArguments& all = syscost_file_arguments;
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     std::uint32_t bit = 1;
@@ -94,7 +97,6 @@ Result<void> check_file(const FaultRule& wanted) {
     return Failure{"the program has installed a seccomp filter, and a fault of a file makes calls of its own",
                    "leave the file out of the fault"};
   }
-  learn_file_arguments();
   for (std::uint32_t number = 0; number < FaultRule::kNumbers; ++number) {
     const bool has_file = (syscost_file_arguments.descriptors[number] | syscost_file_arguments.paths[number]) != 0;
     if (wanted.numbers.test(number) && has_file) return {};
@@ -145,6 +147,7 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
                    "start it when the tests have begun, or use --syscost_backend seccomp (docs/faults.md)"};
   }
   const std::lock_guard guard(g_lock);
+  if (wanted.has_file() || wanted.keeps_hits) learn_file_arguments();
   if (Result<void> file = check_file(wanted); !file.ok()) return file.failure();
   std::uint32_t place = 0;
   while (place < kFaultRules && syscost_faults.rule[place].is_taken != 0) ++place;
@@ -231,6 +234,10 @@ std::vector<FaultHit> Faults::hits(FaultId id) const {
     if (hit.is_answered != 0) one.result = hit.result;
     one.thread = hit.thread;
     one.stack = hit.stack;
+    for (const signal_safe::HitPath& path : hit.path) {
+      if (path.is_kept == 0) continue;
+      one.paths.push_back({path.argument, std::string(path.text, path.bytes), path.is_cut != 0});
+    }
   }
   return found;
 }

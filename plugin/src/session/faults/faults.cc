@@ -3,6 +3,8 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -18,6 +20,28 @@
 #include "syscost/adapter.h"
 
 namespace syscost::session {
+namespace {
+
+/// Leaves out what is syscost's, and what called the test.
+std::vector<std::string> frames_of_test(std::vector<std::string> frames) {
+  const auto is_of = [](std::string_view frame, std::initializer_list<std::string_view> names) {
+    frame.remove_prefix(frame.find(' ') + 1);  // its line, or its module
+    return std::any_of(names.begin(), names.end(), [&](std::string_view name) { return frame.starts_with(name); });
+  };
+  std::erase_if(frames, [&](const std::string& frame) {
+    return is_of(frame, {"syscost::"}) || frame.find("/include/syscost/") != std::string::npos;
+  });
+  frames.erase(std::find_if(frames.begin(), frames.end(),
+                            [&](const std::string& frame) {
+                              return is_of(frame, {"testing::", "Catch::", "doctest::"});
+                            }),
+               frames.end());
+  constexpr std::size_t kMost = 8;
+  if (frames.size() > kMost) frames.resize(kMost);
+  return frames;
+}
+
+}  // namespace
 
 Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& wanted) {
   if (shared_.has_no_faults()) return nullptr;
@@ -217,6 +241,7 @@ std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
     event.id = {Abi::x86_64, hit.number};
     event.has_arguments = true;
     event.arguments = hit.arguments;
+    event.texts = hit.paths;
     Call& call = calls.emplace_back();
     call.text = syscall_name(event.id) + "(";
     bool is_first = true;
@@ -230,8 +255,10 @@ std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
       event.result = *hit.result;
       call.text += " = " + result_text(event) + " (injected)";
     }
-    if (hit.stack != 0 && stacks != nullptr) call.line = shared_.call_sites().site_of(*stacks, hit.stack);
     call.thread = hit.thread;
+    if (hit.stack == 0 || stacks == nullptr) continue;
+    call.line = shared_.call_sites().site_of(*stacks, hit.stack);
+    call.frames = frames_of_test(shared_.call_sites().user_frames_of(*stacks, hit.stack));
   }
   return calls;
 }
@@ -243,9 +270,14 @@ std::string Faults::report(const OpenFault& fault) {
   std::string text = quoted_selector(fault.selector) + " is forbidden, and " + std::to_string(hits) +
                      (hits == 1 ? " call was made:" : " calls were made:");
   const std::vector<Call> known = calls(fault);
+  std::vector<std::string> last;
   for (const Call& call : known) {
     text.append("\n  ").append(call.text);
     if (!call.line.empty()) text.append(" ").append(call.line);
+    // Of calls in a loop, once.
+    if (call.frames == last) continue;
+    last = call.frames;
+    for (std::size_t i = 1; i < call.frames.size(); ++i) text.append("\n    from ").append(call.frames[i]);
   }
   if (hits > known.size() && !known.empty()) text += "\n  and " + std::to_string(hits - known.size()) + " more";
   if (!fault.why_no_lines.empty()) text += "\n  without lines: " + fault.why_no_lines;

@@ -70,6 +70,7 @@ class Faults {
   struct Call {
     std::string text;  ///< `write(3, 0x..., 5) = -1 EPERM (injected)`
     std::string line;
+    std::vector<std::string> frames;  ///< The user's, from that of the line on.
     std::uint32_t thread = 0;
   };
   std::vector<Call> calls(const OpenFault& fault);

@@ -192,6 +192,10 @@ std::pmr::vector<ResolvedFrame> CallSites::frames_of(const StackSource& source, 
   return resolve({&source, stack});
 }
 
+std::vector<std::string> CallSites::user_frames_of(const StackSource& source, std::uint32_t stack) {
+  return symbols::user_frames(resolve({&source, stack}), rule_, tree_, memory_);
+}
+
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
 void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& into) {

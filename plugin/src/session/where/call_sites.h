@@ -50,6 +50,9 @@ class CallSites {
   /// Its frames, innermost first. Valid until another stack is looked up.
   std::pmr::vector<symbols::ResolvedFrame> frames_of(const StackSource& source, std::uint32_t stack);
 
+  /// Those that are the user's, as site_of() has the innermost one. The stack was looked up.
+  std::vector<std::string> user_frames_of(const StackSource& source, std::uint32_t stack);
+
   /// What could not be looked up since the last time, each once.
   std::vector<Failure> take_failures();
 

@@ -166,24 +166,6 @@ void answer(Call& call, std::int64_t result) {
   if (is_break) call.note = call.result;
 }
 
-// ---- hits -----------------------------------------------------------------------------------------------------------
-
-/// `is_answered`: by this rule or by one that was asked before.
-void keep_hit(const Guard& guard, FaultRule& rule, std::uint64_t generation, std::uint64_t n, const Call& call,
-              bool is_answered) {
-  if (n > kKeptHits) return;
-  FaultHit& hit = rule.hit[n - 1];
-  hit.number = static_cast<std::uint32_t>(call.number);
-  const Arguments& given = call.given;
-  const std::uint64_t arguments[] = {given.rdi, given.rsi, given.rdx, given.r10, given.r8, given.r9};
-  for (std::uint32_t i = 0; i < 6; ++i) hit.arguments[i] = arguments[i];
-  hit.is_answered = is_answered ? 1 : 0;
-  hit.result = static_cast<std::int64_t>(call.result);
-  hit.thread = load(call.thread->id);
-  hit.stack = stack_before_call(guard, call);
-  std::atomic_ref(hit.ready).store(generation, std::memory_order_release);
-}
-
 }  // namespace
 
 ChosenRule choose_rule(const Guard& guard, const Call& call) {
@@ -213,7 +195,9 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
     if (hits == 0) continue;
     const bool answers = rule.answers != 0 && !is_answered;
     if (answers) answer(call, rule.result);
-    if (rule.keeps_hits != 0) keep_hit(guard, rule, generation, hits, call, is_answered || answers);
+    if (rule.keeps_hits != 0 && hits <= kKeptHits) {
+      keep_hit(guard, rule.hit[hits - 1], generation, call, is_answered || answers);
+    }
     if (is_answered) continue;
     delay_ns += rule.delay_enter_ns;
     note_change(call, rule.answers != 0 || rule.delay_enter_ns != 0 || (is_plain && rule.delay_exit_ns != 0));

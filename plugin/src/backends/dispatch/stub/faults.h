@@ -18,24 +18,11 @@
 
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/fault_files.h"
+#include "backends/dispatch/stub/fault_hits.h"
 #include "backends/dispatch/stub/fault_room.h"
 #include "backends/dispatch/stub/marks.h"
 
 namespace syscost::signal_safe {
-
-inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
-
-/// A call that met a rule.
-struct FaultHit {
-  std::uint64_t ready;  ///< The rule's generation, written last; another one = nothing is kept here.
-  std::uint64_t number;
-  std::uint64_t arguments[6];
-  std::int64_t result;  ///< If it was answered.
-  std::uint32_t is_answered;
-  std::uint32_t thread;  ///< The kernel's id.
-  std::uint32_t stack;   ///< CallDetail::stack; 0 = unknown.
-  std::uint32_t padding;
-};
 
 struct FaultRule {
   std::uint64_t generation;  ///< 0 = closed. Stored last when the rule opens. Later rules have higher ones.
