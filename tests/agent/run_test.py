@@ -329,7 +329,7 @@ class Doctest(OtherFramework):
         self.needs("dispatch")
         done = self.run_program(os.path.join(BIN, "agent_doctest_faults"), code=1)
         self.assertEqual(done.out.count('"getppid" is forbidden, and 1 call was made:'), 2)
-        self.assertIn("test cases: 7 | 5 passed | 2 failed", done.out)
+        self.assertIn("test cases:  7 |  5 passed | 2 failed", done.out)
 
     def test_each_test_has_its_own_calls(self):
         self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8, "Fails": 3,
