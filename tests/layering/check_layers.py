@@ -51,7 +51,7 @@ PLUGIN = {
     "gpu_stamps": ["os", "profilers", "session", "session/tools"],
     # The rooms of session, from the lowest to the one that knows all others: there is no way round.
     "session/process": ["os"],
-    "session/options": ["core", "os", "session/process"],
+    "session/options": ["arguments", "core", "os", "session/process"],
     "session/power_cuts": ["core", "crash", "os", "session/process", "session/windows"],
     "session/run": ["csv", "os", "session/options"],
     "session/doctor": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "core", "gpu/ioctl", "os",
@@ -63,7 +63,7 @@ PLUGIN = {
     "session/tools": ["core", "csv", "gpu/cupti", "os", "profilers", "session/options", "session/process",
                       "session/run", "session/windows"],
     "session/loops": ["csv", "os", "session/process", "session/tools", "session/windows"],
-    "session/faults": ["arguments", "core", "os", "session/process", "session/windows"],
+    "session/faults": ["arguments", "core", "os", "session/options", "session/process", "session/windows"],
     "session": ["os", "session/doctor", "session/faults", "session/loops", "session/options", "session/power_cuts", "session/process", "session/run",
                 "session/tools", "session/trace", "session/windows"],
     "session/two_process": ["core", "os", "session", "session/doctor", "session/options", "session/process",

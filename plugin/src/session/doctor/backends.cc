@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "session/doctor/known_latency.h"
-#include "session/faults/rule_checks.h"
 #include "session/options/option_table.h"
+#include "session/options/rule_checks.h"
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"

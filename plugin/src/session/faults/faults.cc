@@ -14,7 +14,7 @@
 #include "core/syscall_table.h"
 #include "os/mapped_memory.h"
 #include "os/quiet_memory.h"
-#include "session/faults/rule_checks.h"
+#include "session/options/rule_checks.h"
 #include "session/process/messages.h"
 #include "session/windows/own_calls.h"
 #include "syscost/adapter.h"

@@ -15,7 +15,7 @@
 #include "arguments/arguments.h"
 #include "core/selector.h"
 #include "os/errno_names.h"
-#include "session/faults/rule_checks.h"
+#include "session/options/rule_checks.h"
 
 namespace syscost::session {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/faults/rule_checks.h"
+#include "session/options/rule_checks.h"
 
 #include <algorithm>
 #include <filesystem>
