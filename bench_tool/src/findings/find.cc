@@ -158,7 +158,8 @@ void Finder::demote() {
   std::vector<Finding> found;
   for (std::size_t i = 0; i < findings_.found.size(); ++i) {
     Finding& one = findings_.found[i];
-    one.is_note = !costs_[i].is_any && places[{one.rule, one.site}].is_cheap();
+    const bool is_cheap_here = costs_[i].ns < kLeastShare * costs_[i].wall_ns;
+    one.is_note = !costs_[i].is_any && (is_cheap_here || places[{one.rule, one.site}].is_cheap());
     (one.is_note ? findings_.notes : found).push_back(std::move(one));
   }
   findings_.found = std::move(found);

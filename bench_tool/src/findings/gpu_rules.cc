@@ -77,8 +77,7 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   // A pass of a loop or a benchmark is one use; of a test its launches are.
   if (window.is_per_iteration) {
     if (taken < kAllocationsAPass) return {};
-    return {{"ioctl", "", fmt::format("{} for GPU memory{}", requests_text(taken), test.own->per()), ns, false,
-             true}};
+    return {{"ioctl", "", fmt::format("{} for GPU memory{}", requests_text(taken), test.own->per()), ns, false, true}};
   }
   double launches = 0;
   for (const WindowCalls* figure : test.gpu_figures) {

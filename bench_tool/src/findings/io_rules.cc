@@ -158,8 +158,9 @@ std::vector<Hit> tiny_rows(const TracedWindow& window, const std::array<std::str
   for (const auto& [file, row] : small_rows(window, names)) {
     const auto calls = static_cast<double>(row.calls.size());
     if (calls < kManyInARow) continue;
-    const bool is_proven = 2 * row.in_one_call >= row.calls.size() || is_far_too_small(calls, row.bytes) ||
-                           is_whole_use(window, *file, row.calls);
+    const bool has_stacks = row.calls.front()->call->stack != 0;
+    const bool is_proven = 2 * row.in_one_call >= row.calls.size() || is_whole_use(window, *file, row.calls) ||
+                           (!has_stacks && is_far_too_small(calls, row.bytes));
     hits.push_back({std::string(row.calls.front()->name()), site_of(row.calls),
                     fmt::format("{} {} in a row, {} {}, move {} each on average", count(calls), noun,
                                 noun == "writes" ? "to" : "of", file->path, bytes_text(row.bytes / calls)),

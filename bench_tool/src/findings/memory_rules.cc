@@ -99,15 +99,17 @@ std::vector<Hit> allocator_churn_in_order(const TracedWindow& window) {
   std::map<std::uint32_t, Churn> threads;
   std::vector<const TracedCall*> heap;  // calls of brk that undo one that grew
   std::int64_t end_of_heap = 0;
-  double heap_ns = 0;
-  bool has_grown = false;
+  double heap_ns = 0;  // of these, and of the calls that they undo
+  const TracedCall* growth = nullptr;
   for (const TracedCall& call : window.calls()) {
     if (call.failed()) continue;
     if (call.name() == "brk") {
-      if (end_of_heap != 0 && call.result > end_of_heap) has_grown = true;
-      if (end_of_heap != 0 && call.result < end_of_heap && std::exchange(has_grown, false)) heap.push_back(&call);
+      if (end_of_heap != 0 && call.result > end_of_heap) growth = &call;
+      if (end_of_heap != 0 && call.result < end_of_heap && growth != nullptr) {
+        heap.push_back(&call);
+        heap_ns += call.took_ns() + std::exchange(growth, nullptr)->took_ns();
+      }
       end_of_heap = call.result;
-      heap_ns += call.took_ns();
     }
     Churn& thread = threads[call.call->thread];
     if (call.name() == "mmap" && maps_memory(window, call)) {

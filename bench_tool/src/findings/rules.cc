@@ -30,7 +30,8 @@ constexpr std::array kRules = {
                        "one thread writes at places beside each other, and makes no other call on the file. Half of "
                        "them or more are made with the one before or after in one call of the test; or one "
                        "function makes the open, all of them and the close in one call of the test, further down in "
-                       "its code each; or they are 1000 or more, of 4 bytes or less on average. No other "
+                       "its code each; or, in a trace without call stacks, they are 1000 or more, of 4 bytes or less "
+                       "on average. No other "
                        "thread or descriptor reads the file meanwhile, and it is not mapped.",
          .note =
              "Other such writes: the test may write one by one on purpose. Without a trace: 256 writes or more, of 64 "
@@ -49,7 +50,8 @@ constexpr std::array kRules = {
                       "one thread reads at places beside each other, and makes no other call on the file. Half of "
                       "them or more are made with the one before or after in one call of the test; or one "
                       "function makes the open, all of them and the close in one call of the test, further down in "
-                      "its code each; or they are 1000 or more, of 4 bytes or less on average. Or 1000 "
+                      "its code each; or, in a trace without call stacks, they are 1000 or more, of 4 bytes or less on "
+                      "average. Or 1000 "
                       "getrandom or more at one line, of 32 bytes or less each, in rows of 8 or more, half of them or "
                       "more made with another one in one call of the test.",
         .note = "Other such reads and getrandom: the test may read one by one on purpose. Without a trace: 256 reads "

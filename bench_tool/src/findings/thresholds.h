@@ -10,7 +10,8 @@ namespace syscost::bench::findings {
 
 // A thing that is done again and again: so many other calls at most are between one time and the next.
 inline constexpr std::size_t kFewBetween = 16;
-// Findings of a rule at one line cost at least so much together, and such a share of the time of their windows.
+// Findings of a rule at one line cost at least so much together, and such a share of the time of their windows; each one
+// costs that share of its own window.
 inline constexpr double kLeastCostNs = 1e6;
 inline constexpr double kLeastShare = 0.001;
 
@@ -22,7 +23,7 @@ inline constexpr std::size_t kTransfersInARow = 8;
 inline constexpr std::int64_t kSmallBytes = 256;
 inline constexpr double kManyInARow = 512;
 inline constexpr std::int64_t kNear = 4096;  ///< Bytes between transfers that have places of their own.
-// So many, and of so few bytes on average, are too many whoever makes them.
+// Without call stacks: so many, of so few bytes on average.
 inline constexpr double kFarTooMany = 1000;
 inline constexpr double kFarTooFewBytes = 4;
 inline constexpr double kManyRandoms = 1000;         ///< getrandom in rows,

@@ -119,10 +119,11 @@ TEST(TinyWritesInOrder, IsANoteIfSomeoneReadsMeanwhile) {
   EXPECT_EQ(notes_of("tiny-writes", mapped).size(), 1U);
 }
 
-TEST(TinyWritesInOrder, FiresForFarTooManyBytesOneByOne) {
-  const auto written = [](int calls, int bytes) {
+TEST(TinyWritesInOrder, FiresForFarTooManyBytesOneByOneIfNoStackSaysWhoseTheyAre) {
+  const auto written = [](int calls, int bytes, bool has_stacks = false) {
     MadeTrace trace;
-    trace.open("a.bin", 3, "O_WRONLY|O_CREAT").in_library(0);
+    trace.open("a.bin", 3, "O_WRONLY|O_CREAT");
+    if (has_stacks) trace.in_library(0);
     for (int i = 0; i < calls; ++i) trace.on("write", 3, bytes);
     return trace;
   };
@@ -132,6 +133,9 @@ TEST(TinyWritesInOrder, FiresForFarTooManyBytesOneByOne) {
   EXPECT_EQ(notes_of("tiny-writes", fewer).size(), 1U);
   MadeTrace larger = written(1000, 5);
   EXPECT_EQ(notes_of("tiny-writes", larger).size(), 1U);
+  // The test's own.
+  MadeTrace by_the_test = written(1000, 1, true);
+  EXPECT_EQ(notes_of("tiny-writes", by_the_test).size(), 1U);
 }
 
 TEST(TinyReadsInOrder, AsksTheSameOfRandomBytes) {
