@@ -88,8 +88,8 @@ Result<void> find_path(FaultRule& rule) {
 
 Failure has_unreached_threads(std::string_view backend, std::size_t threads) {
   return {"backend " + std::string(backend) + " does not see the calls of " + std::to_string(threads) +
-              (threads == 1 ? " thread, which is" : " threads, which are") +
-              " older than it, so nothing can be promised of all threads (Reach::process)",
+              (threads == 1 ? " thread" : " threads") +
+              ", which began while it was off, so nothing can be promised of all threads (Reach::process)",
           "start them when the tests have begun; or set SYSCOST_BACKEND=seccomp, which sees them; or use Reach::thread "
           "(docs/faults.md)"};
 }
