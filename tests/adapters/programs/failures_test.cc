@@ -280,6 +280,22 @@ TEST_F(Failures, MemoryOfEachSizeIsFound) {
   }
 }
 
+/// malloc then leaves its heap, and loses some bytes of its own. A sanitizer's allocator maps memory, and may end the
+/// process.
+TEST_F(Failures, AHeapThatCannotGrowIsNoLeak) {
+  if (syscost::failure_detail::heap_bytes() == 0) GTEST_SKIP() << "another allocator";
+  syscost::SweepOptions options;
+  options.errors = {ENOMEM};
+  const auto takes_much = [] {
+    std::vector<std::unique_ptr<char[]>> all;
+    for (int i = 0; i < 500; ++i) all.push_back(std::make_unique<char[]>(4000));
+  };
+  const Sweep sweep = for_each_failure("brk", takes_much, options);
+  EXPECT_EQ(sweep.count(AfterFailure::leaked), 0U) << sweep;
+  const auto takes_one = [] { std::free(std::malloc(std::size_t{40} << 20)); };
+  EXPECT_EQ(for_each_failure("mmap", takes_one, options).count(AfterFailure::leaked), 0U);
+}
+
 TEST_F(Failures, NothingTriedIsNoSuccess) {
   EXPECT_FALSE(for_each_failure("fsync", [] { return true; }).is_clean());
   EXPECT_NE(for_each_failure("fsync", [] { return false; }).why_none.find("fails by itself"), std::string::npos);
