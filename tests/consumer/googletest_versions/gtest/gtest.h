@@ -50,6 +50,16 @@ class TestPartResult {
   bool passed() const;
 };
 
+// The same from 1.8 to 1.18; the assertions of fatal failures are made of it.
+namespace internal {
+class HasNewFatalFailureHelper {
+ public:
+  HasNewFatalFailureHelper();
+  virtual ~HasNewFatalFailureHelper();
+  virtual void ReportTestPartResult(const TestPartResult& result);
+};
+}  // namespace internal
+
 #if GOOGLETEST_MINOR >= 10
 class AssertionException {
  public:
