@@ -45,9 +45,14 @@ void copy_vector_state(std::uint64_t to, std::uint64_t from, const VectorHeader&
   if (header.magic == 0) return;
   constexpr std::uint64_t kExtendedHeader = 64;
   copy(kLegacyBytes, kExtendedHeader);
+  // The kernel leaves AMX's tiles out if no one uses them (XFEATURE_MASK_SIGFRAME_INITOPT,
+  // arch/x86/kernel/fpu/xstate.h).
+  constexpr std::uint64_t kTiles = 3ULL << 17;
+  const std::uint64_t unused = ~read_at<std::uint64_t>(from + kLegacyBytes);
+  const std::uint64_t features = header.features & ~(kTiles & unused);
   for (std::uint32_t i = 2; i < kVectorParts; ++i) {
     const VectorPart& part = syscost_state.vector_parts[i];
-    if ((header.features >> i & 1) != 0 && part.offset + part.bytes <= header.bytes) copy(part.offset, part.bytes);
+    if ((features >> i & 1) != 0 && part.offset + part.bytes <= header.bytes) copy(part.offset, part.bytes);
   }
   copy(header.bytes - sizeof header.magic, sizeof header.magic);
 }
