@@ -126,6 +126,18 @@ void close_all() {
   mark_numbers();
 }
 
+/// A place for hits that no rule has: its number + 1; 0 = there is none.
+std::uint32_t free_keeper() {
+  std::uint32_t used = 0;
+  for (const Rule& rule : syscost_faults.rule) {
+    if (rule.is_taken != 0 && rule.keeper != 0) used |= 1U << (rule.keeper - 1);
+  }
+  for (std::uint32_t i = 0; i < signal_safe::kHitKeepers; ++i) {
+    if ((used >> i & 1) == 0) return i + 1;
+  }
+  return 0;
+}
+
 /// Null if it is closed and its place has another rule by now.
 Rule* rule_of(FaultId id) {
   if (id.generation == 0 || id.place >= kFaultRules) return nullptr;
@@ -154,6 +166,11 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   if (place == kFaultRules) {
     return Failure{"more than " + std::to_string(kFaultRules) + " faults are open at once", "end some of them first"};
   }
+  const std::uint32_t keeper = wanted.keeps_hits ? free_keeper() : 0;
+  if (wanted.keeps_hits && keeper == 0) {
+    return Failure{"more than " + std::to_string(signal_safe::kHitKeepers) + " Forbid are open at once",
+                   "end some of them first"};
+  }
   Rule& rule = syscost_faults.rule[place];
   const std::uint64_t generation = next_generation();
   std::atomic_ref(rule.opened).store(generation);
@@ -169,7 +186,7 @@ Result<FaultId> Faults::open(const FaultRule& wanted) {
   rule.thread = wanted.is_process_wide ? nullptr : thread;
   rule.thread_id = now(thread->id);
   rule.is_watch = wanted.is_watch ? 1 : 0;
-  rule.keeps_hits = wanted.keeps_hits ? 1 : 0;
+  rule.keeper = keeper;
   rule.is_per_thread = wanted.is_per_thread ? 1 : 0;
   rule.answers = wanted.result.has_value() ? 1 : 0;
   rule.result = wanted.result.value_or(0);
@@ -225,8 +242,8 @@ Result<void> Faults::begin_stacks() {
 std::vector<FaultHit> Faults::hits(FaultId id) const {
   std::vector<FaultHit> found;
   const Rule* const rule = rule_of(id);
-  if (rule == nullptr) return found;
-  for (const signal_safe::FaultHit& hit : rule->hit) {
+  if (rule == nullptr || rule->keeper == 0) return found;
+  for (const signal_safe::FaultHit& hit : syscost_faults.kept[rule->keeper - 1]) {
     if (now(hit.ready) != id.generation) continue;
     FaultHit& one = found.emplace_back();
     one.number = static_cast<std::uint32_t>(hit.number);

@@ -9,8 +9,9 @@
 
 namespace syscost::signal_safe {
 
-inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
-inline constexpr std::uint32_t kHitPaths = 2;   ///< Of a call: no more are kept.
+inline constexpr std::uint32_t kKeptHits = 16;    ///< Of a rule; later ones are only counted.
+inline constexpr std::uint32_t kHitKeepers = 16;  ///< Rules that may keep hits at a time.
+inline constexpr std::uint32_t kHitPaths = 2;     ///< Of a call: no more are kept.
 inline constexpr std::uint32_t kHitPathBytes = 250;
 
 /// A path among the arguments.

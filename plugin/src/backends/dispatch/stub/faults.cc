@@ -195,8 +195,8 @@ bool ask_faults(const Guard& guard, Call& call, bool is_plain, ChosenRule chosen
     if (hits == 0) continue;
     const bool answers = rule.answers != 0 && !is_answered;
     if (answers) answer(call, rule.result);
-    if (rule.keeps_hits != 0 && hits <= kKeptHits) {
-      keep_hit(guard, rule.hit[hits - 1], generation, call, is_answered || answers);
+    if (rule.keeper != 0 && hits <= kKeptHits) {
+      keep_hit(guard, syscost_faults.kept[rule.keeper - 1][hits - 1], generation, call, is_answered || answers);
     }
     if (is_answered) continue;
     delay_ns += rule.delay_enter_ns;

@@ -30,10 +30,10 @@ struct FaultRule {
   NumberSet numbers;
   Thread* thread;  ///< Null = all that are watched.
   std::uint32_t thread_id;
-  std::uint32_t older;     ///< The next rule of the list: its place + 1; 0 = none.
-  std::uint32_t is_taken;  ///< Open, or closed and its counts are still wanted.
-  std::uint32_t is_watch;  ///< Sees calls that an inner rule has answered.
-  std::uint32_t keeps_hits;
+  std::uint32_t older;          ///< The next rule of the list: its place + 1; 0 = none.
+  std::uint32_t is_taken;       ///< Open, or closed and its counts are still wanted.
+  std::uint32_t is_watch;       ///< Sees calls that an inner rule has answered.
+  std::uint32_t keeper;         ///< Its hits are kept in FaultState::kept: the place + 1; 0 = they are only counted.
   std::uint32_t is_per_thread;  ///< Each thread numbers its own matches.
   std::uint32_t answers;        ///< With `result`, and no call is made.
   std::int64_t result;
@@ -56,12 +56,13 @@ struct FaultRule {
   FaultCount moved;
   FaultCount unnumbered;  ///< Matches that were let through: there was no memory to number those of the thread.
   FaultCount filtered;    ///< Calls that were let through: a filter may forbid to ask for their file, or to wait.
-  FaultHit hit[kKeptHits];
 };
 
+/// All of it counts against RLIMIT_DATA, also what is not used.
 struct FaultState {
   std::uint32_t newest;  ///< Begin of the list: its place + 1; 0 = no rule is open.
   FaultRule rule[kFaultRules];
+  FaultHit kept[kHitKeepers][kKeptHits];
 };
 
 /// A rule that hits a call, if it has no further condition.
