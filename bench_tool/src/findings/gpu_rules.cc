@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 6> kTakesMemory = {
 /// And those that give it back.
 constexpr std::array<std::string_view, 3> kGivesMemory = {"RM_FREE", "FREE_MEMORY_OF_GPU", "GEM_CLOSE"};
 
-bool is_one_of(std::string_view syscall, std::span<const std::string_view> requests) {
+bool requests_one_of(std::string_view syscall, std::span<const std::string_view> requests) {
   if (!syscall.starts_with("ioctl ") || syscall.find("status ") != std::string_view::npos) return false;
   return std::any_of(requests.begin(), requests.end(),
                      [&](std::string_view request) { return syscall.find(request) != std::string_view::npos; });
@@ -69,8 +69,8 @@ std::vector<Hit> gpu_allocations(const TestWindows& test) {
   double ns = 0;
   for (const stats::SyscallSummary& syscall : window.syscalls) {
     const double count = syscall.count() ? syscall.count()->median : 0;
-    if (is_one_of(syscall.name, kGivesMemory)) given_back += count;
-    if (!is_one_of(syscall.name, kTakesMemory)) continue;
+    if (requests_one_of(syscall.name, kGivesMemory)) given_back += count;
+    if (!requests_one_of(syscall.name, kTakesMemory)) continue;
     taken += count;
     ns += syscall.kernel_ns ? syscall.kernel_ns->median : 0;
   }
