@@ -10,8 +10,8 @@
 
 namespace syscost::bench::faults {
 
-/// Makes `folder` with a temporary directory and, if `kind` says so, a working directory for a command whose own is
-/// `ours`. `made` is where the command has to start. Returns what went wrong, or "".
+/// Makes `folder`, with a temporary directory in it, and with a working directory if `kind` asks for one. `ours` is the
+/// directory in which bench was started. `made` is where the command has to start. Returns what went wrong, or "".
 std::string make_working_folder(WorkingFolder kind, const std::filesystem::path& ours,
                                 const std::filesystem::path& folder, std::filesystem::path& made);
 

@@ -48,7 +48,7 @@ std::string end_text(const ContainedEnd& end) {
   return fmt::format("exit code {}", WEXITSTATUS(end.status));
 }
 
-/// `5 file /tmp/syscost-faults.Qx3wZk/7/work/store` as `5 file store`: the folder of a run has gone.
+/// `5 file FOLDER_OF_THE_RUN/store` as `5 file store`: the folder of a run has gone.
 std::string without_folder(std::string text, const fs::path& folder) {
   for (std::size_t at = 0; (at = text.find(folder.string() + '/', at)) != std::string::npos;) {
     const std::size_t number = at + folder.string().size() + 1;

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "findings/thresholds.h"
+#include "render/ratio.h"
 #include "render/units.h"
 
 namespace syscost::bench::findings {
@@ -36,11 +37,6 @@ std::string requests_text(double number) {
   return render::count(number) + (number == 1 ? " request" : " requests");
 }
 
-/// Without an exponent: 4089, 12.7.
-std::string times_text(double ratio) {
-  return ratio >= 100 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio);
-}
-
 }  // namespace
 
 std::vector<Hit> gpu_transfers(const TestWindows& test) {
@@ -55,10 +51,11 @@ std::vector<Hit> gpu_transfers(const TestWindows& test) {
   const double computes_ns = kernels->wall_ns->median;
   const double copies_ns = transfers->wall_ns->median;
   if (computes_ns <= 0 || copies_ns <= computes_ns || copies_ns < kCopiesThatMatterNs) return {};
-  return {{"", "",
-           fmt::format("copies between host and device take {}, GPU kernels {}: {} times as long",
-                       render::duration(copies_ns), render::duration(computes_ns), times_text(copies_ns / computes_ns)),
-           0, true}};
+  return {
+      {"", "",
+       fmt::format("copies between host and device take {}, GPU kernels {}: {} times as long",
+                   render::duration(copies_ns), render::duration(computes_ns), render::ratio(copies_ns / computes_ns)),
+       0, true}};
 }
 
 std::vector<Hit> gpu_allocations(const TestWindows& test) {

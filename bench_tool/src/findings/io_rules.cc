@@ -27,7 +27,7 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.3g} byte{}", bytes, bytes == 1 ? "" : "s");
 }
 
-/// True if nobody needs so many and so small transfers, a test neither.
+/// True if the transfers are so many and so small that not even a test has a reason for them.
 bool is_far_too_small(double transfers, double bytes) {
   return transfers >= kFarTooMany && bytes <= kFarTooFewBytes * transfers;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "render/csv_writer.h"
+#include "render/ratio.h"
 #include "render/units.h"
 #include "report/html.h"
 
@@ -75,7 +76,7 @@ std::string gpu_balance(const Run& run) {
     if (*one.kernels_ns > 0) {
       const double ratio = *one.copies_ns / *one.kernels_ns;
       out += fmt::format("<td class=\"n\" data-is=\"Copies : kernels\" data-n=\"{}\">{}</td>", render::plain(ratio),
-                         ratio >= 100 ? fmt::format("{:.0f}", ratio) : fmt::format("{:.3g}", ratio));
+                         render::ratio(ratio));
     } else {
       out += "<td class=\"n\">n/a</td>";
     }
