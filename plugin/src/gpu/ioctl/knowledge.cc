@@ -20,6 +20,10 @@ void add_knowledge(DetailRequest& details) {
   for (std::string_view name : kDriverThreads) {
     if (details.driver_threads.size() < kMaxDriverThreads) details.driver_threads.emplace_back(name);
   }
+  add_names();
+}
+
+void add_names() {
   add_request_namer(nvidia_names);
   add_request_namer(drm_names);
   add_request_namer(kfd_names);

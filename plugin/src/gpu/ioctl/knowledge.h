@@ -18,6 +18,8 @@ namespace syscost::gpu {
 /// Adds to `details` where GPU drivers' requests say more and how their threads are called, as far as there is room,
 /// and makes detail_text() name their requests. Between windows.
 void add_knowledge(DetailRequest& details);
+/// Gives rows the names of requests; part of add_knowledge().
+void add_names();
 
 /// The rules for the NVIDIA driver's device files.
 std::span<const RequestRule> nvidia_rules();

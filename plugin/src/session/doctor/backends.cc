@@ -313,8 +313,10 @@ bool faults_need_early_backend([[maybe_unused]] const Options& options) {
 #endif
 }
 
-void name_requests(const Options& options) {
-  static_cast<void>(with_rules(options.details));
+void name_requests([[maybe_unused]] const Options& options) {
+#if SYSCOST_HAS_GPU_IOCTL
+  if (options.details.ioctls) gpu::add_names();
+#endif
 }
 
 OpenedBackend open_backend(const Options& options) {
