@@ -217,7 +217,9 @@ std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOpti
   if (least == 0) return 0;
   const std::uint64_t first_without = growth(false);  // a container that grows for many runs grows in one
   const std::uint64_t without = std::min(first_without, growth(false));
-  return least > without ? least - without : 0;
+  // No block is smaller. A block may be 16 bytes larger than another of its size, if the rest would be no block.
+  constexpr std::uint64_t kSmallestBlock = 32;
+  return least >= without + kSmallestBlock ? least - without : 0;
 }
 
 /// Runs the body with the failure, and sets what came of it. `is_child`: it may run more often, to find leaks of
