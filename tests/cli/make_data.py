@@ -43,7 +43,7 @@ def row(**cells):
 
 def columns_of(version):
     return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)
-            and (version >= 8 or column != "injected")]
+            and (version >= 8 or column != "injected") and (version >= 9 or column != "peak_mapped_bytes")]
 
 
 def header_of(version):
@@ -453,10 +453,10 @@ def make_bytes():
               call("munmap", "memory;volatile", [700], bytes_released=135168), call("close", "desc", [90] * 2)]
     copies[0]["bytes"] = 70000
     left = dict(total_bytes_read=70000, total_bytes_written=73735, total_bytes_mapped=143360, total_bytes_unmapped=135168,
-                descriptors_left=2, threads_left=1, children_left=0, mapped_bytes_left=8192,
+                descriptors_left=2, threads_left=1, children_left=0, mapped_bytes_left=8192, peak_mapped_bytes=143360,
                 left_open="5 file /tmp/copy;7 pipe")
     nothing = dict(total_bytes_read=0, total_bytes_written=0, total_bytes_mapped=0, total_bytes_unmapped=0,
-                   descriptors_left=0, threads_left=0, children_left=0, mapped_bytes_left=0)
+                   descriptors_left=0, threads_left=0, children_left=0, mapped_bytes_left=0, peak_mapped_bytes=0)
     save("bytes.csv", repeated("Copy.Copies", [(copies, 52000), (copies, 53000)], totals=left)
          + window("Copy.Closes", [call("close", "desc", [90])], 900, nothing)
          + window("Copy.Messages", [call("sendmmsg", "network;desc", [900])], 1900, dict(total_bytes_mapped=0,

@@ -30,7 +30,7 @@ def cases(page, backend):
 
 
 def planted_faults(folder):
-    """The oracle finds a byte more and a descriptor less in the rows: else its silence says nothing."""
+    """The oracle finds a byte more, a descriptor less and a higher peak in the rows: else its silence says nothing."""
     rows = folder / "rows.csv"
     text = rows.read_text(encoding="utf-8")
     header, *lines = text.splitlines()
@@ -39,11 +39,11 @@ def planted_faults(folder):
     for i, line in enumerate(lines):
         row = dict(zip(names, line.split(",")))
         for column, change in (("bytes", {"bytes": 1}), ("total_bytes_written", {"total_bytes_written": 1}),
-                               ("descriptors_left", {"descriptors_left": -1, "left_open": ""})):
-            if row["kind"] == "test" and row[column] not in ("", "0"):
+                               ("descriptors_left", {"descriptors_left": -1, "left_open": ""}), ("peak_mapped_bytes", {"peak_mapped_bytes": 4096})):
+            if row["kind"] == "test" and row[column] not in ("", "0") or column == "peak_mapped_bytes" and row[column]:
                 other = {**row, **{name: str(int(row[name]) + by) if by else "" for name, by in change.items()}}
                 planted[column] = "\n".join([header, *lines[:i], ",".join(other.values()), *lines[i + 1:]]) + "\n"
-    for column in ("bytes", "total_bytes_written", "descriptors_left"):
+    for column in ("bytes", "total_bytes_written", "descriptors_left", "peak_mapped_bytes"):
         rows.write_text(planted.get(column, text), encoding="utf-8")
         if not oracle.compare(folder).faults:
             yield f"a wrong {column} was planted, and the oracle does not find it"

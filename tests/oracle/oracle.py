@@ -29,7 +29,8 @@ class Lists:
     """What /proc said at one marker."""
 
     def __init__(self):
-        self.descriptors, self.threads, self.children, self.pages = {}, set(), set(), 0
+        self.descriptors, self.threads, self.children, self.pages, self.most_bytes = {}, set(), set(), 0, 0
+        self.stretches, self.has_filter = [], False
         self.is_whole = False
 
     def take(self, key, name, value):
@@ -41,6 +42,12 @@ class Lists:
             self.children.update(int(child) for child in value.split())
         elif key == "statm":
             self.pages = int(value.split()[0])
+        elif key == "peak":
+            self.most_bytes = int(value.split()[0]) * 1024
+        elif key == "seccomp":
+            self.has_filter = value.strip() != "0"
+        elif key == "map":
+            self.stretches.append(tuple(int(end, 16) for end in value.split("-")))
         elif key == "end":
             self.is_whole = True
 
@@ -60,7 +67,9 @@ def left_by_windows(path):
                 then = before.pop(name)
                 found[int(name), window, seen[name, window]] = {
                     "descriptors": sorted(set(now.descriptors) - set(then.descriptors)), "threads": len(now.threads - then.threads),
-                    "children": len(now.children - then.children), "mapped bytes": max(now.pages - then.pages, 0) * PAGE}
+                    "children": len(now.children - then.children), "mapped bytes": max(now.pages - then.pages, 0) * PAGE, "growth": (now.pages - then.pages) * PAGE,
+                    "peak": now.most_bytes - then.pages * PAGE if now.most_bytes > then.most_bytes else None, "stretches": then.stretches,
+                    "may be filtered": now.has_filter}
                 seen[name, window] += 1
             continue
         now = Lists()
@@ -132,22 +141,42 @@ def differing_left(row, left):
             yield f"{what} left: {ours[what]}, /proc {left[what]}"
 
 
+def differing_peak(row, left, sums, may_be_empty):
+    """The kernel's own mark, if the window raised it; else the address space as strace's calls change it. A stack that grows changes it
+    without a call."""
+    ours = int(row["peak_mapped_bytes"]) if row["peak_mapped_bytes"] else None
+    if left["peak"] is not None:
+        if ours != left["peak"]:
+            yield f"peak of mapped bytes: {ours}, VmPeak {left['peak']}"
+        return
+    if ours is None:
+        if not may_be_empty:
+            yield "peak of mapped bytes: empty"
+        return
+    if sums is None:
+        return
+    simulated, grown = sums.mappings.most - sums.mappings.at_begin, sums.mappings.bytes - sums.mappings.at_begin
+    by_faults = max(left["growth"] - grown, 0)
+    if not simulated <= ours <= simulated + by_faults:
+        yield f"peak of mapped bytes: {ours}, strace {simulated} and {by_faults} of stacks"
+
+
 class Comparison:
     def __init__(self):
         self.kinds = collections.Counter()
-        self.of_bytes = self.lower_bounds = self.of_lists = self.leaving = 0
+        self.of_bytes = self.lower_bounds = self.of_lists = self.leaving = self.of_peaks = 0
         self.faults = []
 
     def __str__(self):
         return (f"{self.of_bytes} windows with bytes ({self.lower_bounds} of them lower bounds), {self.of_lists} with lists, {self.leaving} leave "
-                f"something; {len(self.faults)} numbers differ")
+                f"something; {self.of_peaks} with a peak of mapped bytes; {len(self.faults)} numbers differ")
 
 
 def compare(folder, with_kinds=False):
     """Of the run that observe() left in the folder; with kinds of files if they were asked for."""
     rows, left = rows_of(folder / "rows.csv"), left_by_windows(folder / "lists")
     has_strace = (folder / "strace").exists()
-    sums = strace_sums.windows(folder / "strace") if has_strace else {}
+    sums = strace_sums.windows(folder / "strace", {key: one["stretches"] for key, one in left.items()}) if has_strace else {}
     done = Comparison()
     for key, (row, syscalls) in rows.items():
         found = []
@@ -165,6 +194,11 @@ def compare(folder, with_kinds=False):
             done.of_lists += 1
             done.leaving += key in left and any(left[key][what] for what in LEFT[:3])
             found += differing_left(row, left[key]) if key in left else ["no lists of /proc"]
+            if key in left and row["mapped_bytes_left"]:
+                done.of_peaks += row["peak_mapped_bytes"] != ""
+                # dispatch does not ask the kernel under a filter of the program's.
+                may_be_empty = not row["total_bytes_mapped"] or int(row["lost"]) + int(row["late"]) > 0 or left[key]["may be filtered"]
+                found += differing_peak(row, left[key], sums.get(key), may_be_empty)
         done.faults += [f"{key[1]} (repetition {key[2]}): {one}" for one in found]
     return done
 

@@ -43,6 +43,46 @@ static void put_file(const char* key, const char* name, const char* path) {
   put_line(key, name, content);
 }
 
+/* Of /proc/self/status: the most that was mapped so far, and whether the thread has a seccomp filter. */
+static void put_status(const char* pid) {
+  char content[8192];
+  const int file = (int)syscall(SYS_open, "/proc/self/status", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  const long size = syscall(SYS_read, file, content, sizeof content - 1);
+  syscall(SYS_close, file);
+  if (size < 0) return;
+  content[size] = '\0';
+  const char* const peak = strstr(content, "VmPeak:");
+  if (peak != NULL) put_line("peak", pid, peak + strlen("VmPeak:"));
+  const char* const filter = strstr(content, "Seccomp:");
+  if (filter != NULL) put_line("seccomp", pid, filter + strlen("Seccomp:"));
+}
+
+/* The first word of each line of /proc/self/maps: where a mapping begins and ends. */
+static void put_mappings(const char* pid) {
+  char part[4096];
+  char range[64];
+  size_t in_range = 0;
+  int is_first_word = 1;
+  const int file = (int)syscall(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  for (long size; (size = syscall(SYS_read, file, part, sizeof part)) > 0;) {
+    for (long at = 0; at < size; ++at) {
+      if (part[at] == '\n') {
+        range[in_range] = '\0';
+        put_line("map", pid, range);
+        in_range = 0;
+        is_first_word = 1;
+      } else if (part[at] == ' ') {
+        is_first_word = 0;
+      } else if (is_first_word && in_range + 1 < sizeof range) {
+        range[in_range++] = part[at];
+      }
+    }
+  }
+  syscall(SYS_close, file);
+}
+
 static void put_descriptor(const char* number) {
   char path[512];
   char target[4096];
@@ -76,6 +116,10 @@ static void for_each_number(const char* folder, void (*visit)(const char*)) {
   syscall(SYS_close, listed);
 }
 
+static int begins(const char* data, size_t size, const char* beginning) {
+  return size > strlen(beginning) && memcmp(data, beginning, strlen(beginning)) == 0;
+}
+
 static void list_all(const char* file, const char* marker, size_t size) {
   char pid[32];
   char name[4096];
@@ -84,6 +128,8 @@ static void list_all(const char* file, const char* marker, size_t size) {
   used = 0;
   put_line("marker", pid, name);
   put_file("statm", pid, "/proc/self/statm");
+  put_status(pid);
+  if (begins(marker, size, "syscost-begin ")) put_mappings(pid);
   for_each_number("/proc/self/fd", put_descriptor);
   for_each_number("/proc/self/task", put_thread);
   put_line("end", pid, "");
@@ -91,10 +137,6 @@ static void list_all(const char* file, const char* marker, size_t size) {
   if (log < 0) return;
   syscall(SYS_write, log, text, used);
   syscall(SYS_close, log);
-}
-
-static int begins(const char* data, size_t size, const char* beginning) {
-  return size > strlen(beginning) && memcmp(data, beginning, strlen(beginning)) == 0;
 }
 
 ssize_t write(int descriptor, const void* data, size_t size) {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Adds up bytes from `strace -f`: one half of an oracle (oracle.py). It shares no code with syscost. With strace's -yy also by the kind of
 file."""
+import bisect
 import collections
 import os
 import re
@@ -128,10 +129,11 @@ def lengths(name, given, brk_before, brk_after):
 
 
 def is_of_syscost(call, process):
-    """The calls that syscost makes between its markers and counts nowhere: it reads what its BPF programs missed, and, in programs that
-    are not linked with it, the names and results of tests from the program's memory."""
+    """The calls that syscost makes between its markers and counts nowhere: it reads what its BPF programs missed, how much memory is mapped
+    (/proc/self/statm) and, in programs that are not linked with it, the names and results of tests from the program's memory."""
     reads_itself = call.name == "process_vm_readv" and call.text.startswith(f"{process}, ")
-    return reads_itself or (call.name == "pread64" and '"pos:\\t' in call.text)
+    reads_status = call.name == "pread64" and re.search(r', "(pos:\\t|[0-9]+ [0-9]+ [0-9]+ [0-9]+ ).*", 32, 0$|"pos:\\t', call.text)
+    return reads_itself or bool(reads_status)
 
 
 def processes(calls):
@@ -146,12 +148,56 @@ def processes(calls):
     return {call.thread: first_of(call.thread) for call in calls}
 
 
+class Mappings:
+    """The address space of a process, as its calls change it: which stretches are mapped, and how many bytes that is."""
+
+    def __init__(self, stretches):
+        self.stretches = sorted(stretches)  # [begin, end), none of which overlap
+        self.bytes = self.at_begin = self.most = sum(end - begin for begin, end in stretches)
+
+    def unmap(self, begin, end):
+        kept = []
+        for one, its_end in self.stretches:
+            if its_end <= begin or one >= end:
+                kept.append((one, its_end))
+                continue
+            self.bytes -= min(its_end, end) - max(one, begin)
+            kept += [part for part in ((one, begin), (end, its_end)) if part[0] < part[1]]
+        self.stretches = kept
+
+    def map(self, begin, size):
+        end = begin + pages(size)
+        self.unmap(begin, end)
+        bisect.insort(self.stretches, (begin, end))
+        self.bytes += end - begin
+        self.most = max(self.most, self.bytes)
+
+    def take(self, name, given, brk_before, result):
+        """A call that succeeded."""
+        if name == "munmap":
+            self.unmap(number(given[0]), number(given[0]) + pages(number(given[1])))
+        elif name == "brk":
+            begin, end = pages(brk_before), pages(result)
+            if begin and end > begin:
+                self.map(begin, end - begin)
+            elif begin:
+                self.unmap(end, begin)
+        elif name == "mremap":
+            old = number(given[0])
+            if "MREMAP_DONTUNMAP" not in given[3] and number(given[1]) > 0:
+                self.unmap(old, old + pages(number(given[1])))
+            self.map(result, number(given[2]))
+        else:
+            self.map(result, number(given[1]))
+
+
 class Sums:
     """Of one window: syscall -> bytes, released bytes, short calls; and how many of its calls say nothing of their bytes."""
 
     def __init__(self):
         self.bytes, self.released, self.short, self.by_kind = (collections.Counter() for _ in range(4))
         self.unknown = 0
+        self.mappings = None
 
     def add(self, call, brk_before):
         if call.result is None:
@@ -168,6 +214,8 @@ class Sums:
             old, new = lengths(call.name, given, brk_before, call.result)
             self.bytes[call.name] += max(pages(new) - pages(old), 0)
             self.released[call.name] += max(pages(old) - pages(new), 0)
+            if self.mappings:
+                self.mappings.take(call.name, given, brk_before, call.result)
 
     def totals(self):
         """As the columns of a test's row; None = some call says nothing of its bytes."""
@@ -178,8 +226,9 @@ class Sums:
         return sums
 
 
-def windows(path):
-    """(name of a window, how many of that name came before) -> Sums, for each pair of markers of one process."""
+def windows(path, stretches=None):
+    """(name of a window, how many of that name came before) -> Sums, for each pair of markers of one process. `stretches`: by the same key,
+    what was mapped when the window began."""
     calls = read_calls(path)
     process_of = processes(calls)
     marker = re.compile(r'-1, "syscost-(begin|end) (.*)", \d+$')
@@ -197,6 +246,9 @@ def windows(path):
             seen[process, mark[2]] += 1
             found[key] = (begin.returned, end.entered)
     sums = {key: Sums() for key in found}
+    for key, its in (stretches or {}).items():
+        if key in sums:
+            sums[key].mappings = Mappings(its)
     by_process = collections.defaultdict(list)
     for key, (begin, end) in found.items():
         by_process[key[0]].append((begin, end, sums[key]))

@@ -165,7 +165,7 @@ constexpr Measure outside_baseline(std::string_view name, Unit unit, Together to
 }
 
 // Waiting is not work, so kernel time leaves it out by default. The number of volatile calls varies by itself.
-constexpr std::array<Measure, 20> kMeasures = {{
+constexpr std::array<Measure, 21> kMeasures = {{
     {"calls", Unit::count, true, Together::sum, true, false, true, "!%volatile", &calls},
     {"errors", Unit::count, true, Together::sum, true, false, true, "!%volatile", &errors},
     {"new-errnos", Unit::count, true, Together::sum, true, true, true, "!%volatile", &new_errnos},
@@ -186,6 +186,7 @@ constexpr std::array<Measure, 20> kMeasures = {{
     outside_baseline("threads-left", Unit::count, Together::sum, &window_most<&WindowSummary::threads_left>),
     outside_baseline("children-left", Unit::count, Together::sum, &window_most<&WindowSummary::children_left>),
     outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum, &window_most<&WindowSummary::mapped_bytes_left>),
+    outside_baseline("peak-mapped", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_mapped_bytes>),
 }};
 
 constexpr const char* kNoMemory =

@@ -69,6 +69,7 @@ std::string left_details(const WindowSummary& window) {
   text += window.children_left ? many(window.children_left->max, "child", "children") + listed(window, "child ")
                                : "children n/a";
   if (window.mapped_bytes_left) text += ", mappings grew by " + render::bytes(window.mapped_bytes_left->median);
+  if (window.peak_mapped_bytes) text += ", at most by " + render::bytes(window.peak_mapped_bytes->max) + " at one time";
   return text;
 }
 

@@ -80,6 +80,7 @@ Json window_json(const SummarizedRun& run, const stats::WindowSummary& window) {
           {"threads_left", to_json(window.threads_left)},
           {"children_left", to_json(window.children_left)},
           {"mapped_bytes_left", to_json(window.mapped_bytes_left)},
+          {"peak_mapped_bytes", to_json(window.peak_mapped_bytes)},
           {"left_open", window.left_open},
           {"late_sum", to_json(window.late)},
           {"lost_sum", to_json(window.lost)},

@@ -52,7 +52,8 @@ Columns columns_of(const Input& input) {
   };
   if (!has(schema::Column::kCpuNs)) return Columns::before_cpu_ns;
   if (!has(schema::kMeasureColumns.front())) return Columns::before_measures;
-  return has(schema::Column::kInjected) ? Columns::all : Columns::before_injected;
+  if (!has(schema::Column::kInjected)) return Columns::before_injected;
+  return has(schema::Column::kPeakMappedBytes) ? Columns::all : Columns::before_peak_mapped;
 }
 
 }  // namespace

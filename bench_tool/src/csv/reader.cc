@@ -40,6 +40,7 @@ std::string header_fault(std::string_view line, int& version) {
       // The first columns that a version brought decide whether the file has all of them.
       const bool may_lack = i == static_cast<std::size_t>(schema::Column::kCpuNs) ||
                             i == static_cast<std::size_t>(schema::kMeasureColumns.front()) ||
+                            i == static_cast<std::size_t>(schema::Column::kPeakMappedBytes) ||
                             i == static_cast<std::size_t>(schema::Column::kInjected);
       if (may_lack) {
         version = since - 1;

@@ -24,18 +24,20 @@ namespace syscost::bench::csv {
 
 /// Which columns the rows of a file have, as its version says. The caller may know that from the header, which it read
 /// before.
-enum class Columns { in_first_line, all, before_injected, before_measures, before_cpu_ns };
+enum class Columns { in_first_line, all, before_peak_mapped, before_injected, before_measures, before_cpu_ns };
 
 /// The schema version of files with these columns. `columns` is not `in_first_line`.
 constexpr int version_with(Columns columns) {
   if (columns == Columns::before_cpu_ns) return schema::kCpuNsSince - 1;
   if (columns == Columns::before_measures) return schema::kMeasuresSince - 1;
-  return columns == Columns::before_injected ? schema::kInjectedSince - 1 : schema::kSchemaVersion;
+  if (columns == Columns::before_injected) return schema::kInjectedSince - 1;
+  return columns == Columns::before_peak_mapped ? schema::kPeakMappedSince - 1 : schema::kSchemaVersion;
 }
 constexpr Columns columns_of_version(int version) {
   if (version < schema::kCpuNsSince) return Columns::before_cpu_ns;
   if (version < schema::kMeasuresSince) return Columns::before_measures;
-  return version < schema::kInjectedSince ? Columns::before_injected : Columns::all;
+  if (version < schema::kInjectedSince) return Columns::before_injected;
+  return version < schema::kPeakMappedSince ? Columns::before_peak_mapped : Columns::all;
 }
 
 /// One row; cells live until the handler returns.

@@ -68,6 +68,7 @@ struct Totals {
   Measured threads_left;
   Measured children_left;
   Measured mapped_bytes_left;
+  Measured peak_mapped_bytes;
   NameId left_open = kNoName;  ///< As in the file: what the window left open.
   Measured late;
   Measured lost;

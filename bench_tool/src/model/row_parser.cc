@@ -231,6 +231,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
                             {Column::kThreadsLeft, &totals.threads_left},
                             {Column::kChildrenLeft, &totals.children_left},
                             {Column::kMappedBytesLeft, &totals.mapped_bytes_left},
+                            {Column::kPeakMappedBytes, &totals.peak_mapped_bytes},
                             {Column::kLate, &totals.late},
                             {Column::kLost, &totals.lost}});
 }

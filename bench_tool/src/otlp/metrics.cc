@@ -49,7 +49,7 @@ struct WindowNumber {
   Metric metric;
   Measured Totals::*value;
 };
-constexpr std::array<WindowNumber, 9> kWindowNumbers = {{
+constexpr std::array<WindowNumber, 10> kWindowNumbers = {{
     {{"syscost.total_bytes_read", "By", "What the syscalls of a window read"}, &Totals::bytes_read},
     {{"syscost.total_bytes_written", "By", "What the syscalls of a window wrote"}, &Totals::bytes_written},
     {{"syscost.total_bytes_mapped", "By", "What the syscalls of a window mapped"}, &Totals::bytes_mapped},
@@ -61,6 +61,8 @@ constexpr std::array<WindowNumber, 9> kWindowNumbers = {{
     {{"syscost.children_left", "{process}", "Child processes of a window that were not waited for"},
      &Totals::children_left},
     {{"syscost.mapped_bytes_left", "By", "By how much the mappings grew in a window"}, &Totals::mapped_bytes_left},
+    {{"syscost.peak_mapped_bytes", "By", "The most by which the mappings had grown at one time of a window"},
+     &Totals::peak_mapped_bytes},
 }};
 
 /// The first bucket holds what is shorter than 2^7 ns. The last one is open: what was counted in the last bucket of

@@ -88,7 +88,7 @@ Span window_span(const model::Dataset& data, const ProcessRun& process, const Pl
   all.add("syscost.duration", totals.wall_ns.has_value() ? "measured" : "not measured");
   all.add("syscost.backend", data.text(context.backend));
   all.add("syscost.detail", data.text(totals.excludes));
-  static constexpr std::array<std::pair<const char*, model::Measured Totals::*>, 22> kNumbers = {
+  static constexpr std::array<std::pair<const char*, model::Measured Totals::*>, 23> kNumbers = {
       {{"syscost.iterations", &Totals::iterations},
        {"syscost.counted_iterations", &Totals::counted_iterations},
        {"syscost.wall_ns", &Totals::wall_ns},
@@ -109,6 +109,7 @@ Span window_span(const model::Dataset& data, const ProcessRun& process, const Pl
        {"syscost.threads_left", &Totals::threads_left},
        {"syscost.children_left", &Totals::children_left},
        {"syscost.mapped_bytes_left", &Totals::mapped_bytes_left},
+       {"syscost.peak_mapped_bytes", &Totals::peak_mapped_bytes},
        {"syscost.late", &Totals::late},
        {"syscost.lost", &Totals::lost}}};
   for (const auto& [name, number] : kNumbers) all.add(name, totals.*number);

@@ -119,6 +119,7 @@ struct WindowSummary {
   Numbers threads_left;
   Numbers children_left;
   Numbers mapped_bytes_left;
+  Numbers peak_mapped_bytes;
   std::set<std::string_view> left_open;   ///< Of each repetition that left descriptors open, which.
   std::optional<std::uint64_t> late;      ///< Sum.
   std::optional<std::uint64_t> lost;      ///< Sum; above 0 every count is a lower bound.

@@ -22,7 +22,7 @@ namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
 /// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
@@ -34,6 +34,8 @@ inline constexpr int kNamesSince = 6;
 inline constexpr int kMeasuresSince = 7;
 /// Since this version there is column `injected`; files of older ones have all others, in the same order.
 inline constexpr int kInjectedSince = 8;
+/// Since this version there is column `peak_mapped_bytes`; files of older ones have all others, in the same order.
+inline constexpr int kPeakMappedSince = 9;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -67,7 +69,7 @@ inline constexpr std::string_view kEndMark = "end";
   X(kTotalBytesUnmapped, "total_bytes_unmapped")                                     \
   X(kDescriptorsLeft, "descriptors_left") X(kThreadsLeft, "threads_left")            \
   X(kChildrenLeft, "children_left") X(kMappedBytesLeft, "mapped_bytes_left")         \
-  X(kLeftOpen, "left_open")                                                          \
+  X(kPeakMappedBytes, "peak_mapped_bytes") X(kLeftOpen, "left_open")                 \
   X(kLate, "late") X(kLost, "lost")                                                  \
   /* `syscall` rows: one syscall of the window */                                    \
   X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
@@ -121,6 +123,7 @@ inline constexpr std::array kMeasureColumns = {Column::kPeakRssBytes,
 constexpr int column_since(Column column) {
   if (column == Column::kCpuNs) return kCpuNsSince;
   if (column == Column::kInjected) return kInjectedSince;
+  if (column == Column::kPeakMappedBytes) return kPeakMappedSince;
   for (const Column measure : kMeasureColumns) {
     if (column == measure) return kMeasuresSince;
   }

@@ -191,6 +191,13 @@ class Backend {
   /// Null if the backend does not see what calls write. Lives as long as the backend.
   virtual FileRecorder* files() { return nullptr; }
 
+  /// For --syscost_leaks: from now on the kernel is asked, after each counted call that maps memory, how much the
+  /// process has mapped. Between windows.
+  virtual void begin_mapped_peak() {}
+  /// Ends it: the most bytes that were mapped after such a call; 0 = there was none. Empty if the kernel was not asked
+  /// each time, or the backend cannot. Between windows.
+  virtual std::optional<std::uint64_t> end_mapped_peak() { return std::nullopt; }
+
   /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
   /// of thread scopes exact.
   virtual std::uint64_t hidden_losses_beside_scopes() const { return 0; }

@@ -130,6 +130,7 @@ void set_left(Row& row, const WindowColumns& window) {
   row.set(Column::kThreadsLeft, window.threads_left);
   row.set(Column::kChildrenLeft, window.children_left);
   row.set(Column::kMappedBytesLeft, window.mapped_bytes_left);
+  row.set(Column::kPeakMappedBytes, window.peak_mapped_bytes);
   row.set(Column::kLeftOpen, window.left_open);
 }
 

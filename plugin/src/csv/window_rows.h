@@ -44,6 +44,7 @@ struct WindowColumns {
   std::optional<std::uint64_t> threads_left;
   std::optional<std::uint64_t> children_left;
   std::optional<std::uint64_t> mapped_bytes_left;
+  std::optional<std::uint64_t> peak_mapped_bytes;
   std::string_view left_open;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;

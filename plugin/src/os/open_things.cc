@@ -94,12 +94,24 @@ std::optional<std::vector<int>> children_of(const std::vector<int>& threads) {
   return children;
 }
 
-std::optional<std::uint64_t> mapped_bytes_now() {
-  const std::string statm = read_small_file("/proc/self/statm");
-  std::uint64_t pages = 0;
-  const auto [rest, error] = std::from_chars(statm.data(), statm.data() + statm.size(), pages);
+/// "VmSize:\t    5380 kB" in proc_pid_status(5).
+std::optional<std::uint64_t> bytes_in_status(std::string_view status, std::string_view name) {
+  const std::size_t line = status.find(name);
+  if (line == status.npos) return std::nullopt;
+  const std::size_t number = std::min(status.find_first_not_of(" \t", line + name.size()), status.size());
+  std::uint64_t kibibytes = 0;
+  const auto [rest, error] = std::from_chars(status.data() + number, status.data() + status.size(), kibibytes);
   if (error != std::errc()) return std::nullopt;
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return kibibytes * 1024;
+}
+
+/// Both numbers are of one moment, because they come from one file.
+std::optional<OpenThings::Mapped> mapped_now() {
+  const std::string status = read_small_file("/proc/self/status");
+  const std::optional<std::uint64_t> bytes = bytes_in_status(status, "\nVmSize:");
+  const std::optional<std::uint64_t> most = bytes_in_status(status, "\nVmPeak:");
+  if (!bytes.has_value() || !most.has_value()) return std::nullopt;
+  return OpenThings::Mapped{*bytes, *most};
 }
 
 /// Those of `after` that are not in `before`.
@@ -166,7 +178,7 @@ void append_started(std::string& text, const std::vector<LeftOpen::Started>& sta
 
 Result<OpenThings> OpenThings::now() {
   OpenThings things;
-  things.mapped_bytes_at_begin = mapped_bytes_now();
+  things.mapped_at_begin = mapped_now();
   Result<std::vector<int>> threads = numbers_in("/proc/self/task");
   if (!threads.ok()) return threads.failure();
   Result<std::vector<int>> descriptors = numbers_in("/proc/self/fd");
@@ -175,7 +187,7 @@ Result<OpenThings> OpenThings::now() {
   things.threads = std::move(threads.value());
   std::erase_if(things.threads, is_ending);
   things.descriptors = std::move(descriptors.value());
-  things.mapped_bytes_at_end = mapped_bytes_now();
+  things.mapped_at_end = mapped_now();
   return things;
 }
 
@@ -183,7 +195,7 @@ void OpenThings::take_out(const OpenThings& others) {
   descriptors = fresh(others.descriptors, descriptors);
   threads = fresh(others.threads, threads);
   if (children.has_value() && others.children.has_value()) children = fresh(*others.children, *children);
-  mapped_bytes_at_begin = mapped_bytes_at_end = std::nullopt;
+  mapped_at_begin = mapped_at_end = std::nullopt;
 }
 
 void OpenThings::keep_common(const OpenThings& others) {
@@ -204,9 +216,11 @@ LeftOpen::LeftOpen(const OpenThings& before, const OpenThings& after) {
     children.emplace();
     for (const int id : fresh(*before.children, *after.children)) children->push_back({id, {}});
   }
-  const std::optional<std::uint64_t>& then = before.mapped_bytes_at_end;
-  const std::optional<std::uint64_t>& now = after.mapped_bytes_at_begin;
-  if (then.has_value() && now.has_value()) mapped_bytes = *now > *then ? *now - *then : 0;
+  const std::optional<OpenThings::Mapped>& then = before.mapped_at_end;
+  const std::optional<OpenThings::Mapped>& now = after.mapped_at_begin;
+  if (!then.has_value() || !now.has_value()) return;
+  mapped_bytes = now->bytes > then->bytes ? now->bytes - then->bytes : 0;
+  if (now->most_bytes > then->most_bytes) peak_mapped_bytes = now->most_bytes - then->bytes;
 }
 
 std::string LeftOpen::list_text() const {

@@ -20,9 +20,13 @@ struct OpenThings {
   std::vector<int> descriptors;  ///< Ascending, as all lists here.
   std::vector<int> threads;  ///< Without those that are ending: join() may return before the kernel has removed one.
   std::optional<std::vector<int>> children;  ///< Zombies included. Empty if the kernel does not list them.
-  // VmSize, before and after the lists were made: their own memory lies between.
-  std::optional<std::uint64_t> mapped_bytes_at_begin;
-  std::optional<std::uint64_t> mapped_bytes_at_end;
+  struct Mapped {
+    std::uint64_t bytes = 0;       ///< VmSize
+    std::uint64_t most_bytes = 0;  ///< VmPeak: the most so far
+  };
+  // Before and after the lists were made: their own memory lies between.
+  std::optional<Mapped> mapped_at_begin;
+  std::optional<Mapped> mapped_at_end;
 
   /// Fails if /proc cannot be read.
   static Result<OpenThings> now();
@@ -48,6 +52,8 @@ struct LeftOpen {
   std::vector<Started> threads;
   std::optional<std::vector<Started>> children;
   std::optional<std::uint64_t> mapped_bytes;  ///< By how much they grew; 0 if they shrank.
+  /// The most by which they had grown at one time, by VmPeak. Empty unless VmPeak has risen: then it was higher before.
+  std::optional<std::uint64_t> peak_mapped_bytes;
 
   /// From `before` to `after`, which was read last: descriptors are described as they are now.
   LeftOpen(const OpenThings& before, const OpenThings& after);

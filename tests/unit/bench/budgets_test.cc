@@ -103,8 +103,26 @@ TEST(EachMeasure, HasAShortKey) {
   EXPECT_EQ(measure_of_short_key("max_bytes_written"), find_measure("bytes-written"));
   EXPECT_EQ(measure_of_short_key("leaked_children"), find_measure("children-left"));
   EXPECT_EQ(measure_of_short_key("leaked_mapped_bytes"), find_measure("mapped-bytes-left"));
+  EXPECT_EQ(measure_of_short_key("max_peak_mapped"), find_measure("peak-mapped"));
   EXPECT_EQ(measure_of_short_key("max_p99"), find_measure("p99"));
   EXPECT_EQ(measure_of_short_key("max"), nullptr);
+}
+
+TEST(Judge, LimitsThePeakOfMappedMemoryOfEachTest) {
+  stats::WindowSummary low = window(1, 1000);
+  low.peak_mapped_bytes = stats::Spread{1, 4096, 4096, 4096};
+  stats::WindowSummary high = window(2, 1000);
+  high.peak_mapped_bytes = stats::Spread{2, 4096, 8192, 12288};
+  const stats::WindowSummary none = window(1, 1000);
+  const std::vector<BudgetedWindow> windows = {{"S.Low", "S.Low", "p", "test", subject(low), {}},
+                                               {"S.High", "S.High", "p", "test", subject(high), {}},
+                                               {"S.None", "S.None", "p", "test", subject(none), {}}};
+  const Judgement each = judge({budget("max_peak_mapped = \"8 KiB\"\n")}, windows);
+  ASSERT_EQ(each.exceeded.size(), 1U);
+  EXPECT_EQ(each.exceeded[0].test, "S.High");
+  EXPECT_EQ(each.exceeded[0].value, value_text(Unit::bytes, 12288)) << "the most of its repetitions";
+  EXPECT_EQ(each.kept, 1U);
+  EXPECT_EQ(judge({budget("max_peak_mapped = 1\n")}, {windows[2]}).unjudged.size(), 1U);
 }
 
 TEST(Judge, TakesTheHighestPeakOfAProgram) {

@@ -84,6 +84,8 @@ TEST(CsvVersions, ReadsMeasures) {
                 {"total_bytes_mapped", "8192"},
                 {"total_bytes_unmapped", "4096"},
                 {"descriptors_left", "1"},
+                {"mapped_bytes_left", "4096"},
+                {"peak_mapped_bytes", "12288"},
                 {"left_open", "5 file /x"},
                 {"total_calls", "9"}}) +
       syscall_row(
@@ -95,6 +97,8 @@ TEST(CsvVersions, ReadsMeasures) {
   EXPECT_EQ(totals.bytes_mapped.value_or(0), 8192U);
   EXPECT_EQ(totals.bytes_unmapped.value_or(0), 4096U);
   EXPECT_EQ(totals.descriptors_left.value_or(0), 1U);
+  EXPECT_EQ(totals.mapped_bytes_left.value_or(0), 4096U);
+  EXPECT_EQ(totals.peak_mapped_bytes.value_or(0), 12288U);
   EXPECT_EQ(loaded.data.text(totals.left_open), "5 file /x");
   const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
   ASSERT_EQ(calls.size(), 1U);
@@ -116,6 +120,18 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutInjected) {
   EXPECT_FALSE(calls[0].injected.has_value());
   EXPECT_EQ(calls[0].per_run_calls.value_or(0), 1U);
   EXPECT_EQ(calls[0].bytes.value_or(0), 5U);
+}
+
+TEST(CsvVersions, ReadsFilesOfVersionsWithoutPeakMappedBytes) {
+  const std::string rows =
+      test_row({{"schema_version", "8"}, {"mapped_bytes_left", "4096"}, {"left_open", "5 file /x"}});
+  const Loaded loaded = load(testing::as_before(schema::kPeakMappedSince, rows), {},
+                             testing::as_before(schema::kPeakMappedSince, header()));
+  EXPECT_EQ(loaded.problems, "");
+  const model::Totals& totals = loaded.data.samples.at(0).totals;
+  EXPECT_EQ(totals.mapped_bytes_left.value_or(0), 4096U);
+  EXPECT_FALSE(totals.peak_mapped_bytes.has_value());
+  EXPECT_EQ(loaded.data.text(totals.left_open), "5 file /x");
 }
 
 TEST(CsvVersions, ReadsInjected) {
@@ -168,7 +184,7 @@ TEST(CsvVersions, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string now = header() + test_row({});
   const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
   EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
-                                             "f.csv:4: a row of schema version 8 in a file of another one: " + advice);
+                                             "f.csv:4: a row of schema version 9 in a file of another one: " + advice);
   EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
                                              "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
   const std::string two_in_one = test_row({{"schema_version", "4"}});

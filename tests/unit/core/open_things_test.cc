@@ -106,5 +106,30 @@ TEST(OpenThings, KnowsByHowMuchMappingsGrew) {
   EXPECT_TRUE(left.is_nothing()) << "mappings alone are no leak";
 }
 
+TEST(OpenThings, KnowsThePeakOfMappingsIfItIsTheProcesss) {
+  OpenThings before;
+  before.mapped_at_end = {{.bytes = 1000, .most_bytes = 5000}};
+  OpenThings after;
+  after.mapped_at_begin = {{.bytes = 1500, .most_bytes = 7000}};
+  const LeftOpen raised(before, after);
+  EXPECT_EQ(raised.mapped_bytes, 500U);
+  EXPECT_EQ(raised.peak_mapped_bytes, 6000U);
+  after.mapped_at_begin->most_bytes = 5000;
+  EXPECT_EQ(LeftOpen(before, after).peak_mapped_bytes, std::nullopt) << "it was as high before";
+  after.mapped_at_begin = std::nullopt;
+  EXPECT_EQ(LeftOpen(before, after).mapped_bytes, std::nullopt);
+}
+
+TEST(OpenThings, ReadsThePeakOfMappings) {
+  constexpr std::size_t kBytes = std::size_t{1} << 40;
+  const OpenThings before = now();
+  void* const mapping = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(mapping, MAP_FAILED);
+  munmap(mapping, kBytes);
+  const LeftOpen left(before, now());
+  EXPECT_GE(left.peak_mapped_bytes, kBytes);
+  EXPECT_LT(left.mapped_bytes, kBytes);
+}
+
 }  // namespace
 }  // namespace syscost

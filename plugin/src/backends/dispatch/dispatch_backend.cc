@@ -15,6 +15,7 @@
 #include "backends/dispatch/file_kinds.h"
 #include "backends/dispatch/file_recorder.h"
 #include "backends/dispatch/lanes.h"
+#include "backends/dispatch/mapped_peak.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
@@ -94,6 +95,8 @@ class DispatchBackend final : public Backend {
   const StackSource* stacks() const override { return stacks_.get(); }
   FaultInjector* faults() override { return &faults_; }
   FileRecorder* files() override { return &files_; }
+  void begin_mapped_peak() override { mapped_peak_.begin(patching_ == Patching::allowed); }
+  std::optional<std::uint64_t> end_mapped_peak() override;
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
   }
@@ -126,6 +129,7 @@ class DispatchBackend final : public Backend {
   Faults faults_{[this] { return older_.count_unseen() + unwatched_.count_unseen(); }};
   Files files_;
   AskedKinds kinds_;
+  MappedPeak mapped_peak_;
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
@@ -277,6 +281,12 @@ void DispatchBackend::read(Lane lane, CallTable& into) {
   drop_unselected(filter_, into);
 }
 
+std::optional<std::uint64_t> DispatchBackend::end_mapped_peak() {
+  std::optional<std::uint64_t> pages = mapped_peak_.end();
+  if (pages.has_value()) *pages *= static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return pages;
+}
+
 void DispatchBackend::read_crossings(CrossingSink& sink) {
   SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(wanted);
@@ -287,6 +297,7 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
   kinds_.check();
+  mapped_peak_.check();
   // The stub does not see when older threads unload libraries.
   if (stacks_ != nullptr && syscost_has_older_threads != 0) CallStacks::check_modules();
   return count_losses();

@@ -30,15 +30,8 @@ AskedKinds::~AskedKinds() {
 void AskedKinds::start(bool sees_all) {
   is_started_ = true;
   has_filter_ = has_seccomp_filter();
-  if (!sees_all && syscost_has_older_threads != 0) {
-    why_not_ = "a thread that is older than the backend may install a seccomp filter unseen";
-  } else if (syscost_state.has_filter) {
-    why_not_ = "the program has installed a seccomp filter, and the filter may kill it for statx";
-  } else if (has_filter_ && !is_safe_in_a_child([] { is_answered(); })) {
-    why_not_ = "a seccomp filter kills a process that calls statx";
-  } else if (!is_answered()) {
-    why_not_ = "statx fails";
-  }
+  why_not_ = why_no_call_of_ours(sees_all, "statx", [] { is_answered(); });
+  if (why_not_.empty() && !is_answered()) why_not_ = "statx fails";
   std::atomic_ref(syscost_string_copies.may_ask_kinds).store(why_not_.empty());
   resume();
 }

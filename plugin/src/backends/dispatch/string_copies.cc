@@ -65,15 +65,23 @@ bool is_safe_in_a_child(void (*call)()) {
   return survives(child);
 }
 
+std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*call)()) {
+  if (!sees_all && syscost_has_older_threads != 0) {
+    return "a thread that is older than the backend may install a seccomp filter unseen";
+  }
+  if (syscost_state.has_filter) {
+    return "the program has installed a seccomp filter, and the filter may kill it for " + std::string(name);
+  }
+  if (has_seccomp_filter() && !is_safe_in_a_child(call)) {
+    return "a seccomp filter kills a process that calls " + std::string(name);
+  }
+  return {};
+}
+
 void StringCopies::start(bool sees_all) {
   has_filter_ = has_seccomp_filter();
-  if (!sees_all && syscost_has_older_threads != 0) {
-    why_not_ = "a thread that is older than the backend may install a seccomp filter unseen";
-  } else if (syscost_state.has_filter) {
-    why_not_ = "the program has installed a seccomp filter, and the filter may kill it for process_vm_readv";
-  } else if (has_filter_ && !is_safe_in_a_child([] { try_a_copy(); })) {
-    why_not_ = "a seccomp filter kills a process that calls process_vm_readv";
-  } else if (const long error = try_a_copy(); error != 0) {
+  why_not_ = why_no_call_of_ours(sees_all, "process_vm_readv", [] { try_a_copy(); });
+  if (const long error = why_not_.empty() ? try_a_copy() : 0; error != 0) {
     why_not_ = std::string("process_vm_readv fails: ") + std::strerror(static_cast<int>(-error));
   }
   syscost_string_copies.has_no_filter = !has_filter_;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace syscost::dispatch {
 
@@ -11,11 +12,15 @@ namespace syscost::dispatch {
 bool has_seccomp_filter();
 /// True if a process under our filters may make the call: a child makes it. Between windows.
 bool is_safe_in_a_child(void (*call)());
+/// Why the stub must not make calls of this name, which the program does not make: a seccomp filter may kill the
+/// process for them. Empty: it may. If there is a filter, a child tries the call. Between windows. `sees_all`: a thread
+/// older than the backend cannot install a filter unseen, because its calls pass the stub, too.
+std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*call)());
 
 class StringCopies {
  public:
   /// Tries process_vm_readv. If a seccomp filter may kill the process for it, a child tries it first. Between windows.
-  /// `sees_all`: a thread older than the backend cannot install a filter unseen, because its calls pass the stub, too.
+  /// `sees_all`: as for why_no_call_of_ours().
   void start(bool sees_all);
   /// Stops the copies if a filter has been installed that the stub has not seen. Between windows.
   void check() const;

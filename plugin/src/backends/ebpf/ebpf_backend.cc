@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -76,6 +77,8 @@ class EbpfBackend final : public Backend {
   void read(Lane lane, CallTable& into) override;
   void read_children(ChildTables& into) override { children_.take(state(Lane::kProcess).ended_bank, filter_, into); }
   void read_crossings(CrossingSink& sink) override;
+  void begin_mapped_peak() override;
+  std::optional<std::uint64_t> end_mapped_peak() override;
   Losses losses() const override { return {late_, segments_.lost() + children_.lost()}; }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
@@ -220,6 +223,21 @@ void EbpfBackend::read(Lane lane, CallTable& into) {
 void EbpfBackend::read_crossings(CrossingSink& sink) {
   SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(wanted);
+}
+
+// ---- mapped memory --------------------------------------------------------------------------------------------------
+
+void EbpfBackend::begin_mapped_peak() {
+  for (syscost_cpu& cpu : memory_.cpus()) std::atomic_ref(cpu.most_pages).store(0);
+  std::atomic_ref(memory_.directory().notes_mapped).store(1);
+}
+
+std::optional<std::uint64_t> EbpfBackend::end_mapped_peak() {
+  std::atomic_ref(memory_.directory().notes_mapped).store(0);
+  std::uint64_t pages = 0;
+  for (syscost_cpu& cpu : memory_.cpus())
+    pages = std::max<std::uint64_t>(pages, std::atomic_ref(cpu.most_pages).load());
+  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 // ---- losses ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,8 @@
  * - a cell is written by programs only, and cleared by the process only while no program can reach its bank;
  * - every field of a cell belongs to one program (named beside it), so that a program that interrupts another one on
  *   the same CPU never loses an update, and plain additions suffice;
- * - the process writes `lanes` and `log_consumed`, and, while nothing is armed, what is not selected; nothing else.
+ * - the process writes `lanes` and `log_consumed`, and, while nothing is armed, what is not selected and what is noted
+ *   of mapped memory; nothing else.
  *
  * The programs may be shared with processes of other users. They trust nothing that is written here: a process that
  * writes nonsense spoils only its own counts.
@@ -149,7 +150,8 @@ struct syscost_cpu {
   __u64 padding0[6];
   __u64 exit_sequence;
   __u64 lost_exit;
-  __u64 padding1[6];
+  __u64 most_pages; /* mapped after a counted call that maps memory, if the directory asks; cleared by the process */
+  __u64 padding1[5];
   __u64 deliver_sequence;
   __u64 lost_deliver;
   __u64 padding2[6];
@@ -203,6 +205,7 @@ struct syscost_directory {
   __u32 error_of[SYSCOST_ERROR_SLOTS];                 /* syscall slot << 16 | errno */
   __u32 ignores_unlisted;                              /* numbers beyond slot_of are not counted */
   __u32 attach_epoch;                                  /* the process: which attachment this is, counted from 0 */
+  __u32 notes_mapped;                                  /* the process: programs shall note most_pages */
   __u32 details_used;                                  /* of `details`; may exceed its size */
   struct syscost_detail details[SYSCOST_DETAIL_SLOTS]; /* of slot SYSCOST_SLOTS + index */
 };

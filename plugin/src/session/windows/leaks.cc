@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/windows/leaks.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory_resource>
 #include <set>
@@ -13,6 +14,22 @@
 namespace syscost::session {
 namespace {
 
+/// With a filter, calls that map memory may not be counted.
+Backend* notes_mapped(const OpenWindow& window, const Measurement& shared) {
+  const bool sees_all = window.opened != nullptr && shared.options.filter == nullptr;
+  return sees_all ? window.opened->backend.get() : nullptr;
+}
+
+/// The most that was mapped in the window above what was mapped when it began, as far as its counted calls and its end
+/// say. Empty: some calls were not seen.
+std::optional<std::uint64_t> peak_after_calls(const OpenThings& before, const LeftOpen& left,
+                                              std::optional<std::uint64_t> most_mapped, const detail::CostData* cost) {
+  if (!most_mapped.has_value() || !before.mapped_at_end.has_value() || !left.mapped_bytes.has_value()) return {};
+  if (cost == nullptr || cost->lost + cost->late > 0) return {};
+  const std::uint64_t at_begin = before.mapped_at_end->bytes;
+  return std::max(*most_mapped > at_begin ? *most_mapped - at_begin : 0, *left.mapped_bytes);
+}
+
 bool is_set_up(const OpenWindow& window) {
   return window.kind != adapter::Kind::test && window.name == "set-up";
 }
@@ -23,6 +40,7 @@ void Leaks::begin(OpenWindow& window, Measurement& shared) {
   // It may map memory, which is not the window's.
   const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
   if (stacks != nullptr) stacks->begin_openers();
+  if (Backend* const backend = notes_mapped(window, shared)) backend->begin_mapped_peak();
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) return shared.recorder.note_problem(now.failure());
   window.open_before = std::move(now.value());
@@ -35,7 +53,9 @@ void Leaks::begin(OpenWindow& window, Measurement& shared) {
   of_set_ups_.erase(opened);
 }
 
-std::optional<LeftOpen> Leaks::end(OpenWindow& window, Measurement& shared) {
+std::optional<LeftOpen> Leaks::end(OpenWindow& window, const detail::CostData* cost, Measurement& shared) {
+  std::optional<std::uint64_t> most_mapped;
+  if (Backend* const backend = notes_mapped(window, shared)) most_mapped = backend->end_mapped_peak();
   if (!window.open_before.has_value()) return std::nullopt;
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) {
@@ -44,8 +64,14 @@ std::optional<LeftOpen> Leaks::end(OpenWindow& window, Measurement& shared) {
   }
   if (!is_set_up(window)) {
     LeftOpen left(*window.open_before, now.value());
-    // What a loop does is not counted by its calls.
-    if (window.excluded.empty()) name_openers(left, window.opened, shared);
+    if (window.excluded.empty()) {
+      name_openers(left, window.opened, shared);
+      left.peak_mapped_bytes =
+          std::max(left.peak_mapped_bytes, peak_after_calls(*window.open_before, left, most_mapped, cost));
+    } else {
+      // What a loop does is not counted by its calls.
+      left.peak_mapped_bytes.reset();
+    }
     return left;
   }
   now.value().take_out(*window.open_before);

@@ -23,8 +23,9 @@ namespace syscost::session {
 class Leaks {
  public:
   void begin(OpenWindow& window, Measurement& shared);
-  /// Nullopt: begin() was not called, or could not read; or the window is a set-up.
-  std::optional<LeftOpen> end(OpenWindow& window, Measurement& shared);
+  /// Nullopt: begin() was not called, or could not read; or the window is a set-up. `cost`: what the window counted;
+  /// null if nothing.
+  std::optional<LeftOpen> end(OpenWindow& window, const detail::CostData* cost, Measurement& shared);
 
  private:
   using Owner = std::pair<adapter::Kind, std::string>;  // a suite, or the environments

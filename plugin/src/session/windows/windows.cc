@@ -200,7 +200,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
-  const std::optional<LeftOpen> left = leaks_.end(window, shared_);
+  const std::optional<LeftOpen> left = leaks_.end(window, cost.get(), shared_);
   shared_.has_window.store(false, std::memory_order_release);
 
   Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
@@ -248,6 +248,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     columns.threads_left = left->threads.size();
     if (left->children.has_value()) columns.children_left = left->children->size();
     columns.mapped_bytes_left = left->mapped_bytes;
+    columns.peak_mapped_bytes = left->peak_mapped_bytes;
     columns.left_open = left_open;
   }
   const bool leaves_something = left.has_value() && !left->is_nothing();

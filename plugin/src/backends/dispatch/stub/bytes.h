@@ -10,6 +10,7 @@
 
 #include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/cells.h"
+#include "backends/dispatch/stub/mapped_peak.h"
 #include "core/tables/byte_sources.h"
 
 namespace syscost::signal_safe {
@@ -65,12 +66,18 @@ inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
   }
 }
 
+/// munmap alone does not.
+constexpr bool maps_memory(syscost_byte_source source) {
+  return source >= SYSCOST_BYTES_LENGTH && source != SYSCOST_BYTES_RELEASE;
+}
+
 /// Adds them to the cell of a call that succeeded.
 inline void count_bytes(Cell& cell, syscost_byte_source source, const Call& call, bool is_shared) {
   if (source == SYSCOST_BYTES_NONE) return;
   const ByteCount count = bytes_of(source, call);
   if (count.bytes != 0) add(cell.bytes, count.bytes, is_shared);
   if (count.second != 0) add(cell.bytes_second, count.second, is_shared);
+  if (maps_memory(source)) note_mapped();
 }
 
 }  // namespace syscost::signal_safe

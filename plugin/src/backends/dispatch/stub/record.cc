@@ -93,7 +93,11 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.error = outcome.error;
   entry.has_latency = outcome.has_latency ? 1 : 0;
   ByteCount bytes;
-  if (outcome.error == 0) bytes = bytes_of(byte_source_of(load(syscost_state.directory.syscall_of[slot])), call);
+  if (outcome.error == 0) {
+    const syscost_byte_source source = byte_source_of(load(syscost_state.directory.syscall_of[slot]));
+    bytes = bytes_of(source, call);
+    if (maps_memory(source)) note_mapped();
+  }
   entry.bytes = bytes.bytes;
   entry.bytes_second = bytes.second;
   entry.stack = traced.stack;

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/mapped_peak.h"
 #include "backends/dispatch/stub/raw.h"
 
 namespace syscost::signal_safe {
@@ -115,7 +116,8 @@ void stop_calls_of_ours() {
   const bool was_copying = std::atomic_ref(syscost_string_copies.are_possible).exchange(false);
   const bool was_asking = std::atomic_ref(syscost_string_copies.may_ask_kinds).exchange(false);
   const bool was_filtered = std::atomic_ref(syscost_string_copies.may_be_filtered).exchange(true);
-  if (was_copying || was_asking || !was_filtered) wait_for_copies();
+  const bool was_noting = stop_noting_mapped();
+  if (was_copying || was_asking || was_noting || !was_filtered) wait_for_copies();
 }
 
 void note_unusual_call(std::uint64_t abi, std::uint64_t number) {

@@ -46,7 +46,8 @@ std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argum
 void stop_copies();
 
 /// The calling thread is about to make a call that may install a seccomp filter: as stop_copies(), and from now on
-/// nothing of the stub makes a call for a question (file_kinds.h, fault_files.h) or for a delay (faults.h).
+/// nothing of the stub makes a call for a question (file_kinds.h, mapped_peak.h, fault_files.h) or for a delay
+/// (faults.h).
 void stop_calls_of_ours();
 
 /// As stop_calls_of_ours(), if a call by another way than the usual one (int $0x80, x32) may install a filter.

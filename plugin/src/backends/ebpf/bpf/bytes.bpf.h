@@ -59,6 +59,17 @@ static __always_inline void note_asked_bytes(struct task_struct* task, struct pt
   }
 }
 
+// After a call of the process itself, with what note_asked_bytes() noted: the most memory that it has mapped. What
+// calls ask for does not say it, because a mapping may replace another one. munmap alone maps none.
+static __noinline void note_mapped_pages(struct task_struct* task, struct syscost_cpu* cpu) {
+  __u64 pages = BPF_CORE_READ(task, mm, total_vm);
+  if (pages > cpu->most_pages) cpu->most_pages = pages;
+}
+
+static __always_inline bool maps_memory(const struct thread_state* thread) {
+  return thread->byte_source >= SYSCOST_BYTES_LENGTH && thread->byte_source != SYSCOST_BYTES_RELEASE;
+}
+
 // `second`: 1 for a short call, or the bytes that were released.
 struct byte_count {
   __u64 bytes;

@@ -227,6 +227,7 @@ static __always_inline void handle_exit(const struct process* process, const str
   }
 
   __u64 latency_ns = bpf_ktime_get_ns() - thread->enter_ns;
+  if (!child && control && maps_memory(thread) && process->head->directory.notes_mapped) note_mapped_pages(task, cpu);
   __u32 slot = thread->slot;
   // After rt_sigreturn the result is the interrupted code's register, not a result.
   bool sigreturn = result < 0 && (int)regs->orig_ax == -1 && is_sigreturn_slot(process, child, slot);

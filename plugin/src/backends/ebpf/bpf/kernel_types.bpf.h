@@ -73,6 +73,7 @@ struct file {
 };
 
 struct mm_struct {
+  unsigned long total_vm;
   unsigned long brk;
   struct file* exe_file;
 };
