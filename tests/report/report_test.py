@@ -113,6 +113,11 @@ class Page(unittest.TestCase):
         self.assertIn('<table class="tests timed">', page)  # figures of a GPU have no calls
         self.assertEqual(Reader(page).faults, [])
 
+    def test_a_card_has_what_was_left_and_the_peak_of_mappings(self):
+        page = self.page_of(os.path.join(DATA, "bytes.csv"))
+        figures = re.findall(r"<dt>(Mapped at most|Left open)</dt><dd>([^<]*)", page)
+        self.assertEqual(figures, [("Mapped at most", "143360 bytes (140 KiB)"), ("Left open", "2")])
+
     def test_draws_a_line_for_each_second_size(self):
         with open(os.path.join(DATA, "scale_old.csv"), encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))

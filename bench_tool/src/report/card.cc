@@ -44,6 +44,9 @@ std::string figures(const WindowSummary& window) {
   if (window.cpu_ns) out += figure("Processor time", render::duration(window.cpu_ns), "user and system");
   if (window.bytes_read) out += figure("Bytes read", render::bytes(window.bytes_read->median), unit);
   if (window.bytes_written) out += figure("Bytes written", render::bytes(window.bytes_written->median), unit);
+  if (window.peak_mapped_bytes && window.peak_mapped_bytes->max > 0) {
+    out += figure("Mapped at most", render::bytes(window.peak_mapped_bytes->max), "more than at its begin");
+  }
   if (window.descriptors_left && window.descriptors_left->max > 0) {
     out += figure("Left open", render::count(window.descriptors_left), "descriptors");
   }
