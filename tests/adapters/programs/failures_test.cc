@@ -280,6 +280,26 @@ TEST_F(Failures, MemoryOfEachSizeIsFound) {
   }
 }
 
+/// malloc hands out 16 bytes more than are asked for if a free block has them left, for they are too few for a block.
+TEST_F(Failures, AsManyBlocksAsWithoutTheFailureAreNoLeak) {
+  if (syscost::failure_detail::heap_bytes() == 0) GTEST_SKIP() << "the allocator does not say how much is in use";
+  constexpr std::size_t kBytes = 3000;
+  constexpr std::size_t kOfEachRun = 4;
+  // Of some numbers, runs with the failure take all of them, and runs without it take new memory.
+  for (std::size_t larger_free_blocks = 0; larger_free_blocks < 12 * kOfEachRun; ++larger_free_blocks) {
+    std::vector<std::unique_ptr<char[]>> around(2 * larger_free_blocks);
+    for (std::unique_ptr<char[]>& block : around) block = std::make_unique<char[]>(kBytes + 16);
+    for (std::size_t i = 0; i < around.size(); i += 2) around[i].reset();
+    std::vector<std::unique_ptr<char[]>> all;
+    const auto grows = [&] {
+      for (std::size_t i = 0; i < kOfEachRun; ++i) all.push_back(std::make_unique<char[]>(kBytes));
+      return !write_fails();
+    };
+    const Sweep sweep = for_each_failure("write", grows, one_error());
+    EXPECT_TRUE(sweep.is_clean()) << larger_free_blocks << " larger free blocks: " << sweep;
+  }
+}
+
 /// malloc then leaves its heap, and loses some bytes of its own. A sanitizer's allocator maps memory, and may end the
 /// process.
 TEST_F(Failures, AHeapThatCannotGrowIsNoLeak) {
