@@ -14,10 +14,10 @@
 #include <string_view>
 #include <utility>
 
+#include "crash/named_tree.h"
+
 namespace syscost::crash {
 namespace {
-
-constexpr mode_t kModeBits = 07777;
 
 std::string_view last_name(std::string_view path) {
   const std::size_t slash = path.rfind('/');
@@ -31,13 +31,7 @@ Failure not_modelled(const std::string& what, const std::string& instead) {
 class Journal {
  public:
   Journal(Snapshot before, const std::function<std::string(std::uint32_t)>& line_of)
-      : nodes_(std::move(before.nodes)), line_of_(line_of) {
-    made_.initial = std::move(before.image);
-    now_ = made_.initial;
-    for (Node node = 0; node < now_.inodes.size(); ++node) {
-      for (const auto& [name, child] : now_.inodes[node].entries) places_[child] = {node, name};
-    }
-  }
+      : tree_(std::move(before)), line_of_(line_of) {}
 
   Result<void> add(const FileCall& call) {
     call_ = &call;
@@ -59,7 +53,7 @@ class Journal {
         return not_modelled("The body uses io_uring or io_submit", "Let it write by the usual calls in this test.");
       case SYS_truncate:
       case SYS_ftruncate:
-        return resize(node_of(call.object), call.arguments[1]);
+        return resize(tree_.node_of(call.object), call.arguments[1]);
       case SYS_fallocate:
         return allocate();
       case SYS_fsync:
@@ -98,73 +92,21 @@ class Journal {
     }
   }
 
-  Recording take() { return std::move(made_); }
+  Recording take() { return {tree_.take_initial(), std::move(log_)}; }
 
  private:
-  struct Place {
-    Node folder;
-    std::string name;
-  };
-
-  Node node_of(const SeenFile& seen) const {
-    const auto found = nodes_.find(seen.key);
-    return seen.is_there() && found != nodes_.end() ? found->second : kNoNode;
-  }
-
-  Node add_node(const SeenFile& seen, Kind kind) {
-    Inode inode;
-    inode.kind = kind;
-    inode.mode = seen.mode & kModeBits;
-    if (kind == Kind::symlink) inode.data = std::make_shared<const std::string>(call_->other_path);
-    const Node node = add_inode(made_.initial, inode);
-    add_inode(now_, std::move(inode));
-    nodes_[seen.key] = node;
-    return node;
-  }
-
-  Node at(Node folder, const std::string& name) const {
-    const auto found = now_.inodes[folder].entries.find(name);
-    return found != now_.inodes[folder].entries.end() ? found->second : kNoNode;
-  }
-
-  std::string path_at(Node folder, const std::string& name) const {
-    std::string path = name;
-    for (Node node = folder; node != kRoot;) {
-      const auto place = places_.find(node);
-      if (place == places_.end()) break;
-      path = place->second.name + "/" + path;
-      node = place->second.folder;
-    }
-    return path;
-  }
-  std::string path_of(Node node) const {
-    const auto place = places_.find(node);
-    if (node == kRoot) return "the directory";
-    return place != places_.end() ? path_at(place->second.folder, place->second.name) : "a file without a name";
-  }
-
   Result<void> done(Operation operation) {
     operation.begun = call_->begun;
     operation.ended = call_->ended;
     if (const std::string line = call_->stack != 0 ? line_of_(call_->stack) : std::string(); !line.empty()) {
       operation.text += " (" + line + ")";
     }
-    for (const EntryChange& entry : operation.entries) {
-      auto& entries = now_.inodes[entry.folder].entries;
-      if (entry.node == kNoNode) {
-        entries.erase(entry.name);
-      } else {
-        entries[entry.name] = entry.node;
-        places_[entry.node] = {entry.folder, entry.name};
-      }
-    }
-    made_.log.push_back(std::move(operation));
+    tree_.change(operation.entries);
+    log_.push_back(std::move(operation));
     return {};
   }
 
-  std::uint64_t& size_after_calls(Node node) {
-    return sizes_.try_emplace(node, made_.initial.inodes[node].content().size()).first->second;
-  }
+  std::uint64_t& size_after_calls(Node node) { return sizes_.try_emplace(node, tree_.size_before(node)).first->second; }
 
   bool is_synced() const {
     const bool by_flag = (call_->file_flags & (O_SYNC | O_DSYNC)) != 0;
@@ -172,14 +114,14 @@ class Journal {
   }
 
   Result<void> write() {
-    const Node node = node_of(call_->object);
+    const Node node = tree_.node_of(call_->object);
     const auto count = static_cast<std::size_t>(call_->result);
     if (node == kNoNode || count == 0) return {};
     const bool is_at_position = call_->number == SYS_write || call_->number == SYS_writev;
     if (is_at_position || (call_->file_flags & O_APPEND) != 0) {
       std::uint64_t& last = last_at_position_[node];
       if (last > call_->begun) {
-        return Failure{"Two calls wrote to " + path_of(node) +
+        return Failure{"Two calls wrote to " + tree_.path_of(node) +
                            " at the same time, each where the file position was, so it is not known where.",
                        "Let one thread at a time append to a file."};
       }
@@ -191,7 +133,7 @@ class Journal {
   Result<void> write_bytes(Node node, std::uint64_t offset, std::string data, const char* verb) {
     std::uint64_t& size = size_after_calls(node);
     size = std::max(size, offset + data.size());
-    const std::string text = verb + path_of(node) + ", " + std::to_string(data.size()) +
+    const std::string text = verb + tree_.path_of(node) + ", " + std::to_string(data.size()) +
                              (data.size() == 1 ? " byte at " : " bytes at ") + std::to_string(offset);
     return done({.act = Act::write,
                  .node = node,
@@ -208,11 +150,11 @@ class Journal {
                  .node = node,
                  .size = size,
                  .is_synced = is_synced(),
-                 .text = "resize " + path_of(node) + " to " + std::to_string(size) + " bytes"});
+                 .text = "resize " + tree_.path_of(node) + " to " + std::to_string(size) + " bytes"});
   }
 
   Result<void> allocate() {
-    const Node node = node_of(call_->object);
+    const Node node = tree_.node_of(call_->object);
     if (node == kNoNode) return {};
     const std::uint64_t mode = call_->arguments[1];
     const std::uint64_t begin = call_->arguments[2];
@@ -233,14 +175,15 @@ class Journal {
   }
 
   Result<void> sync() {
-    const Node node = node_of(call_->object);
+    const Node node = tree_.node_of(call_->object);
     if (node == kNoNode) return {};
-    const bool is_folder = now_.inodes[node].kind == Kind::folder;
-    return done({.act = is_folder ? Act::sync_folder : Act::sync_file, .node = node, .text = "fsync " + path_of(node)});
+    const bool is_folder = tree_.is_of_kind(node, Kind::folder);
+    return done(
+        {.act = is_folder ? Act::sync_folder : Act::sync_file, .node = node, .text = "fsync " + tree_.path_of(node)});
   }
 
   Result<void> sync_everything() {
-    if (call_->number == SYS_syncfs && call_->object.key.device != nodes_.begin()->first.device) return {};
+    if (call_->number == SYS_syncfs && !tree_.is_on(call_->object.key.device)) return {};
     return done({.act = Act::sync_everything, .text = "sync"});
   }
 
@@ -250,11 +193,11 @@ class Journal {
     if (!file.is_there()) return {};
     const bool is_nameless = before.is_there() && S_ISDIR(before.mode) && !S_ISDIR(file.mode);
     if (is_nameless) {  // O_TMPFILE
-      if (node_of(before) != kNoNode) add_node(file, Kind::file);
+      if (tree_.node_of(before) != kNoNode) tree_.add(file, Kind::file, {});
       return {};
     }
-    if (before.is_there()) return file.size == 0 && before.size != 0 ? resize(node_of(file), 0) : Result<void>();
-    const Node folder = node_of(call_->folder);
+    if (before.is_there()) return file.size == 0 && before.size != 0 ? resize(tree_.node_of(file), 0) : Result<void>();
+    const Node folder = tree_.node_of(call_->folder);
     if (folder == kNoNode) return {};
     if (S_ISLNK(before.mode)) {
       return not_modelled("The body makes a file by a symbolic link to nothing, " + call_->path,
@@ -262,12 +205,12 @@ class Journal {
     }
     const std::string name(last_name(call_->path));
     // Another thread made it between the look and the call.
-    if (const Node there = at(folder, name); there != kNoNode && there == node_of(file)) return {};
+    if (const Node there = tree_.at(folder, name); there != kNoNode && there == tree_.node_of(file)) return {};
     return make_entry(folder, name, Kind::file, "create ");
   }
 
   Result<void> make(Kind kind, const char* verb) {
-    const Node folder = node_of(call_->folder);
+    const Node folder = tree_.node_of(call_->folder);
     if (folder == kNoNode || !call_->other.is_there()) return {};
     if (kind == Kind::file && !S_ISREG(call_->other.mode)) {
       return not_modelled("The body makes a pipe, a socket or a device, " + call_->path,
@@ -277,9 +220,11 @@ class Journal {
   }
 
   Result<void> make_entry(Node folder, const std::string& name, Kind kind, const char* verb) {
-    const Node node = add_node(call_->other, kind);
-    return done(
-        {.act = Act::entries, .node = node, .entries = {{folder, name, node}}, .text = verb + path_at(folder, name)});
+    const Node node = tree_.add(call_->other, kind, call_->other_path);
+    return done({.act = Act::entries,
+                 .node = node,
+                 .entries = {{folder, name, node}},
+                 .text = verb + tree_.path_at(folder, name)});
   }
 
   static Failure from_outside(const std::string& path) {
@@ -288,57 +233,55 @@ class Journal {
   }
 
   Result<void> link() {
-    const Node folder = node_of(call_->other_folder);
-    const Node node = node_of(call_->object);
+    const Node folder = tree_.node_of(call_->other_folder);
+    const Node node = tree_.node_of(call_->object);
     if (folder == kNoNode) return {};
     if (node == kNoNode) return from_outside(call_->path);
     const std::string name(last_name(call_->other_path));
-    const std::string text = "link " + path_at(folder, name);
+    const std::string text = "link " + tree_.path_at(folder, name);
     return done({.act = Act::entries, .node = node, .entries = {{folder, name, node}}, .text = text});
   }
 
   Result<void> remove() {
-    const Node folder = node_of(call_->folder);
+    const Node folder = tree_.node_of(call_->folder);
     if (folder == kNoNode) return {};
     const std::string name(last_name(call_->path));
-    const Node node = at(folder, name);
-    const bool is_folder = node != kNoNode && now_.inodes[node].kind == Kind::folder;
-    const std::string text = (is_folder ? "rmdir " : "unlink ") + path_at(folder, name);
+    const Node node = tree_.at(folder, name);
+    const bool is_folder = node != kNoNode && tree_.is_of_kind(node, Kind::folder);
+    const std::string text = (is_folder ? "rmdir " : "unlink ") + tree_.path_at(folder, name);
     return done({.act = Act::entries, .node = node, .entries = {{folder, name, kNoNode}}, .text = text});
   }
 
   Result<void> rename() {
-    const Node from = node_of(call_->folder);
-    const Node into = node_of(call_->other_folder);
+    const Node from = tree_.node_of(call_->folder);
+    const Node into = tree_.node_of(call_->other_folder);
     const std::uint64_t flags = call_->number == SYS_renameat2 ? call_->arguments[4] : 0;
     const bool exchanges = (flags & RENAME_EXCHANGE) != 0;
     if (from == kNoNode && into == kNoNode) return {};
     if ((flags & RENAME_WHITEOUT) != 0) return not_modelled("The body renames with RENAME_WHITEOUT", "Use rename().");
     if (from == kNoNode || (exchanges && into == kNoNode)) return from_outside(call_->path);
     const std::string name(last_name(call_->path));
-    const Node node = at(from, name);
+    const Node node = tree_.at(from, name);
     if (node == kNoNode) return {};
     if (into == kNoNode) {
-      const std::string text = "rename " + path_at(from, name) + " out of the directory";
+      const std::string text = "rename " + tree_.path_at(from, name) + " out of the directory";
       return done({.act = Act::entries, .node = node, .entries = {{from, name, kNoNode}}, .text = text});
     }
     const std::string other_name(last_name(call_->other_path));
-    const Node other = at(into, other_name);
+    const Node other = tree_.at(into, other_name);
     // Two names of one file stay as they are.
     if (other == node) return {};
     const std::string text =
-        (exchanges ? "exchange " : "rename ") + path_at(from, name) + " -> " + path_at(into, other_name);
+        (exchanges ? "exchange " : "rename ") + tree_.path_at(from, name) + " -> " + tree_.path_at(into, other_name);
     return done({.act = Act::entries,
                  .node = node,
                  .entries = {{from, name, exchanges ? other : kNoNode}, {into, other_name, node}},
-                 .replaces = other != kNoNode && !exchanges && now_.inodes[other].kind == Kind::file,
+                 .replaces = other != kNoNode && !exchanges && tree_.is_of_kind(other, Kind::file),
                  .text = text});
   }
 
-  Recording made_;
-  Image now_;  // after the calls so far; contents are not kept
-  std::map<FileKey, Node> nodes_;
-  std::map<Node, Place> places_;
+  NamedTree tree_;
+  std::vector<Operation> log_;
   std::map<Node, std::uint64_t> sizes_;
   std::map<Node, std::uint64_t> last_at_position_;  // when the last write at a file position ended
   const std::function<std::string(std::uint32_t)>& line_of_;
