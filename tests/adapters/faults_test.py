@@ -33,21 +33,21 @@ class Faults(Case):
     def test_a_forbidden_call_is_a_failure_of_its_test(self):
         done = self.run_program(FAULTS, "--gtest_filter=Forbidden.*", code=1)
         self.assertIn('"lseek" is forbidden, and 2 calls were made:', done.out)
-        line = r" at \S*faults_test.cc:\d+ .*\n"
+        line = r" at \S*forbidden_test.cc:\d+ .*\n"
         self.assertRegex(done.out, rf"lseek\(\d+, 5, SEEK_SET\){line}  lseek\(\d+, 6, SEEK_SET\){line}")
         self.assertRegex(done.out, rf"lseek\(\d+, 7, SEEK_CUR\){line}")
         self.assertRegex(done.out, r"lseek\(\d+, 8, SEEK_CUR\) at ")  # a tail call: its caller is on no stack
         self.assertIn("by: lseek(null_, 7, ", done.out)
         # The callers of calls with the same stack are shown once.
-        opens = r"  openat\(AT_FDCWD, \"/dev/null\", O_RDONLY\|O_CLOEXEC\) at \S*faults_test.cc:\d+ .*opens.*\n"
-        self.assertRegex(done.out, rf"{opens}    from \S*faults_test.cc:\d+ .*TestBody.*\n{opens}{opens}\[  FAILED")
+        opens = r"  openat\(AT_FDCWD, \"/dev/null\", O_RDONLY\|O_CLOEXEC\) at \S*faults_case.h:\d+ .*opens.*\n"
+        self.assertRegex(done.out, rf"{opens}    from \S*forbidden_test.cc:\d+ .*TestBody.*\n{opens}{opens}\[  FAILED")
         self.assertIn("[  FAILED  ] 4 tests", done.out)
 
     def test_the_line_is_named_under_each_backend_with_and_without_where(self):
         for flags in ((), ("--syscost_where",), ("--syscost_backend=dispatch-trap",)):
             with self.subTest(flags):
                 done = self.run_program(FAULTS, "--gtest_filter=Forbidden.ByAScope", *flags, code=1)
-                self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+                self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*forbidden_test.cc:\d+ ")
 
     def test_lines_of_forbidden_calls_are_in_no_row(self):
         self.run_program(FAULTS, "--gtest_filter=Forbidden.*", f"--syscost_csv={self.csv}", code=1)
@@ -269,7 +269,7 @@ class FaultsUnderSanitizers(Case):
         def check(program):
             done = self.run_program(program, "--gtest_filter=Forbidden.*", code=1)
             self.assertIn("[  FAILED  ] 4 tests", done.out)
-            self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*faults_test.cc:\d+ ")
+            self.assertRegex(done.out, r"lseek\(\d+, 5, SEEK_SET\) at \S*forbidden_test.cc:\d+ ")
         self.of_each_program("faults", check)
 
     def test_failures_are_tried_in_children(self):
