@@ -2,6 +2,7 @@
 //
 // Code in children of for_each_failure and for_each_crash: how it ends, what it says, and that nothing of it is left.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -153,6 +155,21 @@ TEST_F(Contained, AForkChildOfTheCodeAnswersNothing) {
   EXPECT_EQ(check([&](const CrashPoint&) { return forks(); }).failed_states, 2U);
 }
 
+/// True if the handler of SIGCHLD, which counts in `heard`, hears that a child has ended.
+bool hears_of_a_child(const volatile int& heard) {
+  constexpr timespec kLimit = {60, 0};
+  sigset_t child;
+  sigemptyset(&child);
+  sigaddset(&child, SIGCHLD);
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, &child, &before);  // so that it comes in ppoll()
+  const int heard_before = heard;
+  if (fork() == 0) _exit(0);
+  const bool is_interrupted = ppoll(nullptr, 0, &kLimit, &before) == -1 && errno == EINTR;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return is_interrupted && heard > heard_before;
+}
+
 TEST_F(Contained, WhatTheProgramDoesWithSigchldPlaysNoPart) {
   static volatile int heard = 0;
   heard = 0;  // the test may be repeated
@@ -171,16 +188,8 @@ TEST_F(Contained, WhatTheProgramDoesWithSigchldPlaysNoPart) {
   EXPECT_EQ(check([&](const CrashPoint&) { return aborts(); }).failed.at(0).message, "the check was ended by: Aborted");
   EXPECT_EQ(heard, 0);
   // Of its own child it hears, also in the code.
-  const pid_t own = fork();
-  if (own == 0) _exit(0);
-  while (waitpid(own, nullptr, 0) > 0 || heard == 0) usleep(1000);
-  EXPECT_EQ(outcome([] {
-              const int heard_before = heard;
-              if (fork() == 0) _exit(0);
-              while (heard == heard_before) usleep(1000);
-              return false;
-            }).outcome,
-            AfterFailure::reported);
+  EXPECT_TRUE(hears_of_a_child(heard));
+  EXPECT_EQ(outcome([] { return !hears_of_a_child(heard); }).outcome, AfterFailure::reported);
   signal(SIGCHLD, SIG_IGN);
   EXPECT_EQ(outcome(aborts).outcome, AfterFailure::crashed);
   sigaction(SIGCHLD, &before, nullptr);

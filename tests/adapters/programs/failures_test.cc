@@ -7,12 +7,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -200,10 +200,8 @@ TEST_F(Failures, MayStartThreads) {
 }
 
 TEST_F(Failures, BesideOtherThreadsTheyAreInThisProcess) {
-  std::atomic<bool> ends{false};
-  std::thread other([&] {
-    while (!ends) usleep(1000);
-  });
+  std::promise<void> ends;
+  std::thread other([ended = ends.get_future()] { ended.wait(); });
   int runs = 0;
   const Sweep sweep = for_each_failure(
       "write",
@@ -212,7 +210,7 @@ TEST_F(Failures, BesideOtherThreadsTheyAreInThisProcess) {
         write_fails();
       },
       one_error());
-  ends = true;
+  ends.set_value();
   other.join();
   EXPECT_TRUE(sweep.is_clean()) << sweep;
   EXPECT_EQ(runs, 2);
