@@ -8,6 +8,7 @@ a process or a file.
 import csv
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -127,6 +128,9 @@ def main():
             check(none.returncode == 2 and words in none.stderr, f"{options}: exit code {none.returncode}", none.stdout, none.stderr)
         check_nothing_left(temporary, working, [])
 
+        check_runner_that_does_not_start(bench, program, folder, environment)
+        check_nothing_left(temporary, working, [])
+
         # Killed when two lines of results are there, whatever runs then.
         for how in (signal.SIGKILL, signal.SIGINT):
             state = os.path.join(folder, f"state-{how.name}")
@@ -150,6 +154,21 @@ def main():
         other = run("--state", state, "--errnos", "EIO")
         check(other.returncode == 2 and "is of another sweep" in other.stderr, other.stderr)
     print(f"{len(wanted())} failures with their outcomes, three times")
+
+
+def check_runner_that_does_not_start(bench, program, folder, environment):
+    """A bench beside a syscost-run that lacks a library."""
+    copy = os.path.join(folder, "half", "bin", "bench")
+    runner = os.path.join(folder, "half", "libexec", "syscost", "syscost-run")
+    os.makedirs(os.path.dirname(copy))
+    os.makedirs(os.path.dirname(runner))
+    shutil.copy(bench, copy)
+    with open(runner, "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\necho "$0: error while loading shared libraries: libsyscost.so.0: not found" >&2\nexit 127\n')
+    os.chmod(runner, 0o755)
+    done = subprocess.run([copy, "faults", "--", program], env=environment, text=True, capture_output=True, check=False)
+    check(done.returncode == 2 and "libsyscost.so.0: not found\n`bench faults` needs the whole of syscost." in done.stderr,
+          f"exit code {done.returncode}", done.stdout, done.stderr)
 
 
 def count_results(state):

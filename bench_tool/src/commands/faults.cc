@@ -166,9 +166,7 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
     return fmt::format("{}: {}", options.a.front(), std::generic_category().message(errno));
   }
   if (::access(sweep.runner.c_str(), X_OK) != 0) {
-    return fmt::format(
-        "{}: {}\n`bench faults` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
-        sweep.runner, std::generic_category().message(errno));
+    return faults::without_a_part(fmt::format("{}: {}", sweep.runner, std::generic_category().message(errno)));
   }
   if (std::string fault = faults::words_fault(sweep.runner, sweep.plan); !fault.empty()) return fault;
   std::error_code unknown;

@@ -47,8 +47,9 @@ inline constexpr std::array<std::string_view, 12> kUsersSettings = {
     "SYSCOST_TRACE", "SYSCOST_ARTIFACTS", "SYSCOST_SCHED",  "SYSCOST_DETAIL", "SYSCOST_BACKEND", "SYSCOST_CHILDREN"};
 
 struct ContainedEnd {
-  std::string fault = {};  ///< Why it could not be run; empty = it ran.
-  int status = 0;          ///< As waitpid() gives it.
+  std::string fault = {};   ///< Why it could not be run; empty = it ran.
+  bool has_started = true;  ///< False: `fault` says why the program could not be executed.
+  int status = 0;           ///< As waitpid() gives it.
   bool is_timed_out = false;
   std::uint64_t wall_ns = 0;
   std::uint64_t processes_left = 0;  ///< Processes that still ran when the command had ended.

@@ -93,7 +93,9 @@ std::string cover_tmp(const KeeperTask& task) {
   return {};
 }
 
-[[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, pid_t keeper) {
+/// `not_started` gets the fault if the program cannot be executed, and is closed when it is.
+[[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, int not_started,
+                                 pid_t keeper) {
   // If the keeper is killed, its command goes with it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(1);
@@ -122,9 +124,9 @@ std::string cover_tmp(const KeeperTask& task) {
   pointers.push_back(nullptr);
   const std::string uncovered = task.command->has_own_tmp ? cover_tmp(task) : std::string();
   if (uncovered.empty() && ::chdir(working.c_str()) == 0) ::execv(pointers[0], pointers.data());
-  const std::string fault = uncovered.empty() ? fmt::format("bench: {}: {}\n", pointers[0], std::strerror(errno))
-                                              : "bench: " + uncovered + '\n';
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, fault.data(), fault.size());
+  const std::string fault =
+      uncovered.empty() ? fmt::format("{} cannot be started: {}", pointers[0], std::strerror(errno)) : uncovered;
+  [[maybe_unused]] const ssize_t written = ::write(not_started, fault.data(), fault.size());
   constexpr int kNotFound = 127;
   ::_exit(kNotFound);
 }
@@ -179,12 +181,16 @@ ContainedEnd run(const KeeperTask& task) {
   end.fault = make_working_folder(task.command->folder, task.working, task.folder, working);
   if (!end.fault.empty()) return end;
   int output[2] = {-1, -1};
-  if (::pipe2(output, O_CLOEXEC) != 0) return {.fault = fmt::format("pipe2: {}", std::strerror(errno))};
+  int not_started[2] = {-1, -1};
+  if (::pipe2(output, O_CLOEXEC) != 0 || ::pipe2(not_started, O_CLOEXEC) != 0) {
+    return {.fault = fmt::format("pipe2: {}", std::strerror(errno))};
+  }
   const pid_t keeper = ::getpid();
   const pid_t command = ::fork();
   if (command < 0) return {.fault = fmt::format("fork: {}", std::strerror(errno))};
-  if (command == 0) become_command(task, working, output[1], keeper);
+  if (command == 0) become_command(task, working, output[1], not_started[1], keeper);
   ::close(output[1]);
+  ::close(not_started[1]);
   ::fcntl(output[0], F_SETFL, O_NONBLOCK);
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, command, 0));
   BoundedText text;
@@ -192,6 +198,12 @@ ContainedEnd run(const KeeperTask& task) {
     end.fault = fmt::format("pidfd_open: {} (it needs Linux 5.3)", std::strerror(errno));
   } else {
     wait_for_command(task, command, process, output[0], end, text);
+  }
+  std::array<char, 4096> why_not{};
+  const ssize_t length = ::read(not_started[0], why_not.data(), why_not.size());
+  if (length > 0) {
+    end.has_started = false;
+    end.fault.assign(why_not.data(), static_cast<std::size_t>(length));
   }
   const KilledTree killed = kill_processes_below();
   if (!end.is_timed_out) end.processes_left = killed.processes;
@@ -204,8 +216,8 @@ ContainedEnd run(const KeeperTask& task) {
 }  // namespace
 
 std::string report_text(const ContainedEnd& end) {
-  return fmt::format("{} {} {} {} {}\n", end.status, end.is_timed_out ? 1 : 0, end.wall_ns, end.processes_left,
-                     end.fault.size()) +
+  return fmt::format("{} {} {} {} {} {}\n", end.status, end.is_timed_out ? 1 : 0, end.wall_ns, end.processes_left,
+                     end.has_started ? 1 : 0, end.fault.size()) +
          end.fault + end.output + '\n';
 }
 
@@ -215,7 +227,9 @@ std::optional<ContainedEnd> read_report(const std::string& text) {
   std::istringstream in(text.substr(0, line));
   ContainedEnd end;
   std::size_t fault = 0;
-  if (!(in >> end.status >> end.is_timed_out >> end.wall_ns >> end.processes_left >> fault)) return std::nullopt;
+  if (!(in >> end.status >> end.is_timed_out >> end.wall_ns >> end.processes_left >> end.has_started >> fault)) {
+    return std::nullopt;
+  }
   if (text.size() < line + 1 + fault + 1) return std::nullopt;
   end.fault = text.substr(line + 1, fault);
   end.output = text.substr(line + 1 + fault, text.size() - line - 1 - fault - 1);

@@ -58,6 +58,7 @@ std::string Sweep::find_framework(ContainedRuns& runs) {
   help.limit = kHelpLimit;
   const std::optional<ContainedEnd> end = run_one(runs, help);
   if (!end) return {};
+  if (!end->has_started) return end->fault;
   if (!end->fault.empty()) return fmt::format("{} --help cannot be run: {}", options_.command.front(), end->fault);
   options_.framework = framework_in(end->output);
   if (options_.framework) return {};
@@ -74,6 +75,7 @@ std::string Sweep::list_tests(ContainedRuns& runs, std::vector<std::string>& nam
   list.limit = kListLimit;
   const std::optional<ContainedEnd> end = run_one(runs, list);
   if (!end) return {};
+  if (std::string fault = runner_fault(*end); !fault.empty()) return fault;
   for (std::string& name : tests_in(csv)) {
     if (options_.tests.matches({name})) names.push_back(std::move(name));
   }
@@ -112,6 +114,7 @@ std::string Sweep::learn(ContainedRuns& runs) {
   };
   std::map<std::size_t, LearnedTest> half;
   const auto take = [&](const Task& task, ContainedEnd&& end) -> std::string {
+    if (std::string missing = runner_fault(end); !missing.empty()) return missing;
     LearnedTest test;
     test.name = names[task.index / 2];
     Observed seen;

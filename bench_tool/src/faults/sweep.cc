@@ -58,6 +58,10 @@ SweepIdentity identity_of(const SweepOptions& options) {
   return identity;
 }
 
+std::string without_a_part(const std::string& why) {
+  return why + "\n`bench faults` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).";
+}
+
 Sweep::Sweep(SweepOptions options, std::function<bool()> is_interrupted, std::function<void(const SweepProgress&)> show,
              StateFile& file, SweepState& state)
     : options_(std::move(options)),
@@ -79,6 +83,17 @@ ContainedCommand Sweep::measured(const std::string& csv, std::vector<std::string
   command.limit = options_.timeout;
   command.variables.assign(kUsersSettings.begin(), kUsersSettings.end());
   return command;
+}
+
+std::string Sweep::runner_fault(const ContainedEnd& end) const {
+  if (!end.has_started && end.fault.starts_with("--private-tmp")) {
+    return end.fault + "\nLeave the option out, or run as a user who may make a namespace (as root, for example).";
+  }
+  if (!end.has_started) return without_a_part(end.fault);
+  // What the dynamic loader says of a program that lacks a library.
+  const std::string_view line = std::string_view(end.output).substr(0, end.output.find('\n'));
+  const bool is_loaders = line.starts_with(options_.runner + ": error while loading shared libraries: ");
+  return is_loaders ? without_a_part(std::string(line)) : std::string();
 }
 
 std::chrono::nanoseconds Sweep::limit_of(const LearnedTest& test) const {
@@ -143,7 +158,8 @@ std::string Sweep::fail_each(ContainedRuns& runs) {
     made.command.limit = limit_of(test);
     return made;
   };
-  const auto take = [&](const Task& task, ContainedEnd&& end) {
+  const auto take = [&](const Task& task, ContainedEnd&& end) -> std::string {
+    if (std::string fault = runner_fault(end); !fault.empty()) return fault;
     const Failure& failure = plan_.failures[task.index];
     const LearnedTest& test = state_.tests[failure.test];
     Observed observed;

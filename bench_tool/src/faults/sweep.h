@@ -68,6 +68,8 @@ class Sweep {
   std::string list_tests(ContainedRuns& runs, std::vector<std::string>& names);
   std::string learn(ContainedRuns& runs);
   std::string fail_each(ContainedRuns& runs);
+  /// Why no run can be measured, and what to do; empty if `end` does not show that.
+  std::string runner_fault(const ContainedEnd& end) const;
   ContainedCommand measured(const std::string& csv, std::vector<std::string> flags, const std::string& selecting) const;
   std::chrono::nanoseconds limit_of(const LearnedTest& test) const;
   std::optional<ContainedEnd> run_one(ContainedRuns& runs, const ContainedCommand& command);
@@ -80,6 +82,9 @@ class Sweep {
   Plan plan_;
   bool was_interrupted_ = false;
 };
+
+/// `why`, and what to do if a part of syscost is missing.
+std::string without_a_part(const std::string& why);
 
 /// The identity of a sweep: what has to be equal so that it can go on.
 SweepIdentity identity_of(const SweepOptions& options);

@@ -59,6 +59,7 @@ std::string words_fault(const std::string& runner, const PlanOptions& options) {
   }
   const ContainedEnd& end = ended->second;
   const bool is_bad = end.fault.empty() && WIFEXITED(end.status) && WEXITSTATUS(end.status) == kBadWords;
+  if (!end.has_started) return {};  // the sweep says so
   return is_bad ? as_own_words(end.output) : end.fault;
 }
 
