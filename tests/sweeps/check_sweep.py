@@ -128,6 +128,17 @@ def main():
             check(none.returncode == 2 and words in none.stderr, f"{options}: exit code {none.returncode}", none.stdout, none.stderr)
         check_nothing_left(temporary, working, [])
 
+        # A refused command leaves no state file, so the right command may have the name.
+        of_one = os.path.join(folder, "state-of-one")
+        refused = run("--state", of_one, "--test", "Nope*")
+        check(refused.returncode == 2 and not os.path.exists(of_one), "a refused --test has left its state file", refused.stderr)
+        right = run("--state", of_one, "--test", "*.WritesOnce", "--format", "csv")
+        check(right.returncode == 0 and os.path.exists(of_one), f"exit code {right.returncode}", right.stderr)
+        with open(of_one, "rb") as file:
+            before = file.read()
+        check(run("--state", of_one, "--test", "Nope*").returncode == 2, "another --test goes on with the state file")
+        with open(of_one, "rb") as file:
+            check(file.read() == before, "a refused --test has changed the state file")
         check_runner_that_does_not_start(bench, program, folder, environment)
         check_nothing_left(temporary, working, [])
 
@@ -166,9 +177,11 @@ def check_runner_that_does_not_start(bench, program, folder, environment):
     with open(runner, "w", encoding="utf-8") as file:
         file.write('#!/bin/sh\necho "$0: error while loading shared libraries: libsyscost.so.0: not found" >&2\nexit 127\n')
     os.chmod(runner, 0o755)
-    done = subprocess.run([copy, "faults", "--", program], env=environment, text=True, capture_output=True, check=False)
+    state = os.path.join(folder, "state-of-half")
+    done = subprocess.run([copy, "faults", "--state", state, "--", program], env=environment, text=True, capture_output=True, check=False)
     check(done.returncode == 2 and "libsyscost.so.0: not found\n`bench faults` needs the whole of syscost." in done.stderr,
           f"exit code {done.returncode}", done.stdout, done.stderr)
+    check(not os.path.exists(state), "the sweep that could not begin has left its state file")
 
 
 def count_results(state):

@@ -185,7 +185,7 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
   }
   if (state.identity == faults::SweepIdentity()) {
     state.identity = identity;
-    if (std::string fault = file.begin(identity); !fault.empty()) return fault;
+    file.begin(identity);
   } else if (!(state.identity == identity)) {
     return fmt::format(
         "{} is of another sweep: its command, its program's file or its options differ\n"

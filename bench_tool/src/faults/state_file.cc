@@ -247,46 +247,56 @@ std::string load_state(const std::string& path, SweepState& state) {
 }
 
 StateFile::~StateFile() {
-  if (file_ >= 0) ::close(file_);
+  if (file_ < 0) return;
+  if (is_made_) ::unlink(path_.c_str());
+  ::close(file_);
 }
 
 std::string StateFile::open(const std::string& path, SweepState& state) {
   path_ = path;
+  const auto fault_of = [&](const std::string& fault) { return fmt::format("{}: {}", path, fault); };
   constexpr mode_t kOwnerOnly = 0600;
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, kOwnerOnly);
-  if (file_ < 0) return fmt::format("{}: {}", path, std::strerror(errno));
+  constexpr int kFlags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
   struct stat kind {};
-  if (::fstat(file_, &kind) != 0) return fmt::format("{}: {}", path, std::strerror(errno));
-  if (const std::string fault = owner_fault(kind); !fault.empty()) return fmt::format("{}: {}", path, fault);
-  if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
-    return fmt::format("{}: {}", path,
-                       errno == EWOULDBLOCK ? "another sweep writes to it; wait for its end, or name another file"
-                                            : std::strerror(errno));
+  // Another sweep that has added nothing may remove its file between the open and the lock.
+  while (kind.st_nlink == 0) {
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kOwnerOnly);
+    is_made_ = file_ >= 0;
+    const bool was_there = !is_made_ && errno == EEXIST;
+    if (was_there) file_ = ::open(path.c_str(), kFlags);
+    if (file_ < 0 && was_there && errno == ENOENT) continue;
+    if (file_ < 0 || ::fstat(file_, &kind) != 0) return fault_of(std::strerror(errno));
+    if (const std::string fault = owner_fault(kind); !fault.empty()) return fault_of(fault);
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0) {
+      is_made_ = false;
+      return fault_of(errno == EWOULDBLOCK ? "another sweep writes to it; wait for its end, or name another file"
+                                           : std::strerror(errno));
+    }
+    if (::fstat(file_, &kind) != 0) return fault_of(std::strerror(errno));
   }
   std::string text;
   std::string fault = read_all(file_, text);
-  std::size_t used = 0;
   if (fault.empty() && !is_begun(text)) fault = "line 1 is no line of a sweep";
-  if (fault.empty()) fault = read_state(text, state, used);
-  if (!fault.empty()) {
-    return fmt::format("{}: {}\nIf you do not need the file, remove it; else name another one.", path, fault);
-  }
-  // What was being written when a sweep was killed.
-  if (used < text.size() && ::ftruncate(file_, static_cast<off_t>(used)) != 0) {
-    return fmt::format("{}: {}", path, std::strerror(errno));
-  }
-  return {};
+  if (fault.empty()) fault = read_state(text, state, used_);
+  has_rest_ = used_ < text.size();
+  return fault.empty() ? "" : fault_of(fault + "\nIf you do not need the file, remove it; else name another one.");
 }
 
 std::string StateFile::append(const std::string& line) {
   if (file_ < 0) return {};
-  const ssize_t written = ::write(file_, line.data(), line.size());
-  if (written == static_cast<ssize_t>(line.size())) return {};
+  if (has_rest_ && ::ftruncate(file_, static_cast<off_t>(used_)) != 0) {
+    return fmt::format("{}: {}", path_, std::strerror(errno));
+  }
+  has_rest_ = is_made_ = false;
+  const std::string text = std::exchange(first_, {}) + line;
+  const ssize_t written = ::write(file_, text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return {};
   return fmt::format("{}: {}", path_, written < 0 ? std::strerror(errno) : "the disk is full");
 }
 
-std::string StateFile::begin(const SweepIdentity& identity) {
-  return append(line_of(with_fields({{"syscost_faults", kStateVersion}}, identity)));
+void StateFile::begin(const SweepIdentity& identity) {
+  first_ = line_of(with_fields({{"syscost_faults", kStateVersion}}, identity));
 }
 
 std::string StateFile::add(const LearnedTest& test) {

@@ -52,10 +52,12 @@ class StateFile {
   StateFile(const StateFile&) = delete;
   StateFile& operator=(const StateFile&) = delete;
 
-  /// Opens or makes `path`, locks it, and reads what it holds. Returns the fault as a sentence, or "".
+  /// Opens or makes `path`, locks it, and reads what it holds. Returns the fault as a sentence, or "". Until something
+  /// is added, the file stays as it is; a file that was made goes again.
   std::string open(const std::string& path, SweepState& state);
+  /// Of a file that holds nothing. It is written with the first line that is added.
+  void begin(const SweepIdentity& identity);
   /// Each returns the fault, or "".
-  std::string begin(const SweepIdentity& identity);
   std::string add(const LearnedTest& test);
   std::string end_learning(Framework framework);
   std::string add(const PlanSize& plan);
@@ -66,6 +68,10 @@ class StateFile {
 
   std::string path_;
   int file_ = -1;
+  bool is_made_ = false;   ///< By open(), and nothing was added.
+  std::string first_;      ///< The line that goes before the first one that is added.
+  std::size_t used_ = 0;   ///< After so many bytes comes what was being written when a sweep was killed.
+  bool has_rest_ = false;  ///< Something comes there.
 };
 
 /// Reads the lines of a state file. Returns the fault, or "". `used`: bytes up to the end of the last whole line.

@@ -276,6 +276,8 @@ TEST_F(ContainedRunIn, DoesNotHoldTheStateFileOfItsOwner) {
   SweepState state;
   std::optional<StateFile> first(std::in_place);
   ASSERT_EQ(first->open(folder_ / "sweep.jsonl", state), "");
+  first->begin({});
+  ASSERT_EQ(first->add(LearnedTest()), "");
   ContainedRuns runs;
   ContainedCommand command = shell("sleep 1000");
   command.limit = 10s;

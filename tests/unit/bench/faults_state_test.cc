@@ -58,7 +58,7 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
     SweepState empty;
     StateFile file;
     ASSERT_EQ(file.open(path_, empty), "");
-    ASSERT_EQ(file.begin(kIdentity), "");
+    file.begin(kIdentity);
     ASSERT_EQ(file.add(saving()), "");
     ASSERT_EQ(file.end_learning(Framework::catch2), "");
     ASSERT_EQ(file.add(PlanSize{5, 2, 3, {{"getpid", 1}}}), "");
@@ -118,7 +118,44 @@ TEST_F(FaultState, BeginsAnewIfItsFirstLineWasCut) {
   SweepState state;
   StateFile file;
   EXPECT_EQ(file.open(path_, state), "");
-  EXPECT_EQ(text_of(path_), "");
+  file.begin(kIdentity);
+  EXPECT_EQ(file.add(saving()), "");
+  SweepState again;
+  EXPECT_EQ(load_state(path_, again), "");
+  EXPECT_EQ(again.identity, kIdentity);
+}
+
+TEST_F(FaultState, StaysAsItWasUntilSomethingIsAdded) {
+  SweepState state;
+  {
+    StateFile file;
+    ASSERT_EQ(file.open(path_, state), "");
+    file.begin(kIdentity);
+  }
+  EXPECT_FALSE(fs::exists(path_)) << "a refused command leaves no file, or the right one would be of another sweep";
+  {
+    StateFile file;
+    ASSERT_EQ(file.open(path_, state), "");
+    file.begin(kIdentity);
+    ASSERT_EQ(file.add(saving()), "");
+  }
+  std::ofstream(path_, std::ios::app) << R"({"learned":)";
+  const std::string before = text_of(path_);
+  {
+    StateFile file;
+    ASSERT_EQ(file.open(path_, state), "");
+    EXPECT_EQ(state.identity, kIdentity);
+  }
+  EXPECT_EQ(text_of(path_), before);
+  std::ofstream(folder_ / "empty").flush();
+  {
+    StateFile file;
+    SweepState none;
+    ASSERT_EQ(file.open(folder_ / "empty", none), "");
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "empty")) << "it was there before";
+  StateFile nowhere;
+  EXPECT_NE(nowhere.open(folder_ / "none" / "sweep.jsonl", state).find("No such file"), std::string::npos);
 }
 
 TEST_F(FaultState, RefusesFilesThatOtherUsersMayChange) {
@@ -146,7 +183,7 @@ std::string fault_with(const Done& done, const PlanSize& plan, const LearnedTest
     SweepState empty;
     StateFile file;
     EXPECT_EQ(file.open(path, empty), "");
-    EXPECT_EQ(file.begin(kIdentity), "");
+    file.begin(kIdentity);
     EXPECT_EQ(file.add(test), "");
     EXPECT_EQ(file.add(plan), "");
     EXPECT_EQ(file.add(0, done), "");
