@@ -58,6 +58,16 @@ std::string dispatch_missing() {
   return syscall_user_dispatch_missing();
 }
 
+BackendColumn of_dispatch(BackendColumn column) {
+  column.knows_entries = false;
+  column.knows_denied = false;
+  column.knows_latency = ticks_evenly();
+  column.knows_i386_lengths = false;
+  column.keeps_stacks = true;
+  column.missing = dispatch_missing();
+  return column;
+}
+
 }  // namespace
 
 std::string syscall_user_dispatch_missing() {
@@ -78,20 +88,8 @@ const std::vector<BackendColumn>& backends() {
        .knows_bytes = false,
        .missing = {}},
       {.name = "ebpf", .missing = ebpf_missing()},
-      {.name = "dispatch",
-       .knows_entries = false,
-       .knows_denied = false,
-       .knows_latency = ticks_evenly(),
-       .knows_i386_lengths = false,
-       .keeps_stacks = true,
-       .missing = dispatch_missing()},
-      {.name = "dispatch-trap",
-       .knows_entries = false,
-       .knows_denied = false,
-       .knows_latency = ticks_evenly(),
-       .knows_i386_lengths = false,
-       .keeps_stacks = true,
-       .missing = dispatch_missing()},
+      of_dispatch({.name = "dispatch", .missing = {}}),
+      of_dispatch({.name = "dispatch-trap", .missing = {}}),
       {.name = "seccomp",
        .knows_calls = false,
        .knows_errors = false,

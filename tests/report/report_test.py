@@ -91,6 +91,15 @@ class Page(unittest.TestCase):
                 copy.write(text)
             self.assertNotIn("Critical path", self.page_of(run))
 
+    def page_of_rows(self, rows):
+        with tempfile.TemporaryDirectory() as folder:
+            run = os.path.join(folder, "run.csv")
+            with open(run, "w", encoding="utf-8", newline="") as file:
+                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+            return self.page_of(run)
+
     def test_shows_what_a_gpu_did(self):
         figures = [("all kernels (CUPTI)", "1000"), ("all transfers (CUPTI)", "4089000"), ("add duration (CUPTI)", "1000")]
         with open(os.path.join(DATA, "main.csv"), encoding="utf-8", newline="") as file:
@@ -101,13 +110,7 @@ class Page(unittest.TestCase):
         for name, wall in figures:
             rows.append({**{column: test[column] if column in kept else "" for column in test}, "kind": "gpu_kernel", "window": name,
                          "parent": test["test"], "iterations": "1", "wall_ns": wall})
-        with tempfile.TemporaryDirectory() as folder:
-            run = os.path.join(folder, "run.csv")
-            with open(run, "w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
-            page = self.page_of(run)
+        page = self.page_of_rows(rows)
         self.assertIn("<h2>GPU: kernels and copies</h2>", page)
         self.assertIn('data-n="4089">4089</td>', page)
         self.assertIn('<table class="tests timed">', page)  # figures of a GPU have no calls
@@ -126,13 +129,7 @@ class Page(unittest.TestCase):
         for row in rows:
             place = names.index(row["test"])
             row["test"] = f"BM_Load/files:{1 + place % 3}/bytes:{100 * (1 + place // 3)}"
-        with tempfile.TemporaryDirectory() as folder:
-            run = os.path.join(folder, "run.csv")
-            with open(run, "w", encoding="utf-8", newline="") as file:
-                writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
-                writer.writeheader()
-                writer.writerows(rows)
-            page = self.page_of(run)
+        page = self.page_of_rows(rows)
         self.assertEqual(len(re.findall(r"<title>[0-9.]+ at 3, bytes = 100</title>", page)), 2)  # read, openat
         self.assertIn(">bytes = 200<", page)
         self.assertFalse("No plot" in page)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 
+#include "cli/test_option.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {
@@ -51,11 +52,7 @@ CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_he
       ->add_option("--timeout", options.to.timeout_s, "Time limit of all requests and waits together, in seconds (60)")
       ->type_name("SECONDS");
   command->add_flag("--dry-run", options.to.is_dry_run, "Say what would be sent, and send or write nothing");
-  command
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*command, options);
   return command;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/lists.h"
+#include "cli/test_option.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {
@@ -53,11 +54,7 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
   command->add_flag("--lasting", own.is_lasting,
                     "Each later call of the same syscall fails, too, as on a disk that stays full");
   command->add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
-  command
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*command, options);
   command->add_flag("--every-call", own.has_every_call, "Fail every call, not only the first of each call site");
   command
       ->add_option("--sample", own.sample,

@@ -10,6 +10,7 @@
 #include "cli/footers.h"
 #include "cli/raw_options.h"
 #include "cli/report_arguments.h"
+#include "cli/test_option.h"
 #include "cli/trace_arguments.h"
 #include "cli/validators.h"
 #include "session/options/option_table.h"
@@ -27,10 +28,7 @@ void add_color_option(CLI::App& app, Raw& raw) {
 
 /// Which tests, in which order, and how many of them.
 void add_selection_options(CLI::App& app, Grammar& grammar, const std::vector<std::string>& keys) {
-  app.add_option("--test,--filter", grammar.options.tests,
-                 "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(app, grammar.options);
   auto* sort = app.add_option("--sort", grammar.options.sort,
                               fmt::format("Order of the tests: {} (worst)", fmt::join(keys, ", ")));
   grammar.later_words[sort->type_name("KEY")] = {keys, false};
@@ -270,11 +268,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   scale->add_option("RUN", options.runs, kRunHelp)->required();
   scale->add_flag("--label", options.scales_by_label,
                   "Sizes are those in the labels of runs (--syscost_label size=4096); reads all runs of all files");
-  scale
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*scale, options);
   add_output_options(*scale, raw);
   add_size_option(*scale, options, "1000000");
   add_run_options(*scale, options, 1);
@@ -283,11 +277,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
                  ->footer(kFindingsFooter);
   findings->add_option("RUN", run, kRunHelp);
   findings->add_option("TEST", options.test, "Its name, or a part of names");
-  findings
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*findings, options);
   add_repeatable(*findings, "--ignore", options.findings.ignored, "RULE", "Leave this rule out; may be repeated");
   add_repeatable(*findings, "--fail-on", options.findings.fail_on, "RULE",
                  "Exit code 1 if this rule has a finding or a note, or any rule (`any`) a finding; may be repeated");
@@ -314,11 +304,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
                ->footer(kGroupsFooter);
   groups->add_option("RUN", options.runs, kRunHelp)->required();
   groups->add_flag("--all", options.all, "Name every test of each group");
-  groups
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*groups, options);
   add_output_options(*groups, raw);
   add_size_option(*groups, options, "1000000");
   add_run_options(*groups, options, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/report_arguments.h"
 
+#include "cli/test_option.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {
@@ -38,11 +39,7 @@ CLI::App* add_report_command(CLI::App& app, Options& options, const char* run_he
   command->add_option("--stamps", options.page.stamps, "Also pictures of the launches in this file of GPU stamps")
       ->type_name("FILE")
       ->check(not_empty());
-  command
-      ->add_option("--test,--filter", options.tests,
-                   "Only tests that match, in the syntax of --gtest_filter: Log.*:Net.?-*Slow*")
-      ->type_name("PATTERN")
-      ->check(not_empty());
+  add_test_option(*command, options);
   return command;
 }
 

@@ -18,7 +18,7 @@
 #include "commands/count_rules.h"
 #include "commands/injected.h"
 #include "commands/surroundings.h"
-#include "csv/find_files.h"
+#include "csv/all_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
 #include "model/surroundings.h"
@@ -31,11 +31,7 @@ namespace {
 /// The runs of all arguments as one.
 model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
   csv::Run all{fmt::format("{}", fmt::join(options.runs, " ")), false, {}};
-  for (const std::string& argument : options.runs) {
-    csv::Run run = csv::find_files(argument, options.folders, problems);
-    all.is_folder = all.is_folder || run.is_folder;
-    for (csv::Input& file : run.files) all.files.push_back(std::move(file));
-  }
+  all.is_folder = csv::add_files(all, options.runs, options.folders, problems);
   model::LoadOptions load;
   load.all_runs = options.all_runs;
   load.is_printable = true;  // so that no name holds what separates the fields

@@ -15,7 +15,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/export_calls.h"
 #include "commands/export_text.h"
-#include "csv/find_files.h"
+#include "csv/all_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
@@ -258,12 +258,8 @@ std::unique_ptr<Target> target_of(const cli::Options& options, std::ostream& out
 }  // namespace
 
 model::Dataset load_exported_runs(const cli::Options& options, csv::Problems& problems) {
-  csv::Run all{options.runs.front(), options.runs.size() > 1, {}};
-  for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, options.folders, problems);
-    all.is_folder = all.is_folder || one.is_folder;
-    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
-  }
+  csv::Run all{options.runs.front(), false, {}};
+  all.is_folder = csv::add_files(all, options.runs, options.folders, problems) || options.runs.size() > 1;
   model::LoadOptions load;
   load.folders = options.folders;
   load.all_runs = options.all_runs;
@@ -273,19 +269,25 @@ model::Dataset load_exported_runs(const cli::Options& options, csv::Problems& pr
   return model::load(std::move(all), load, problems);
 }
 
+std::vector<otlp::ProcessRun> exported_processes(const cli::Options& options, const model::Dataset& data,
+                                                 csv::Problems& problems, std::ostream& err) {
+  note_no_test(data, model::TestChoice(options.tests), problems);
+  std::vector<otlp::ProcessRun> processes = otlp::process_runs(data, problems);
+  if (processes.empty()) {
+    problems.print(err);
+    err << "bench: there is nothing to export\n";
+  }
+  return processes;
+}
+
 int export_run(const cli::Options& options, std::ostream& out, std::ostream& err) {
   if (!options.to.format.empty()) return export_text(options, out, err);
   const std::unique_ptr<Target> target = target_of(options, out, err);
   if (!target) return cli::kExitBadInput;
   csv::Problems problems;
   const model::Dataset data = load_exported_runs(options, problems);
-  note_no_test(data, model::TestChoice(options.tests), problems);
-  const std::vector<otlp::ProcessRun> processes = otlp::process_runs(data, problems);
-  if (processes.empty()) {
-    problems.print(err);
-    err << "bench: there is nothing to export\n";
-    return cli::kExitBadInput;
-  }
+  const std::vector<otlp::ProcessRun> processes = exported_processes(options, data, problems, err);
+  if (processes.empty()) return cli::kExitBadInput;
   std::string fault = target->open();
   Sent sent;
   ExportedCalls calls(options, data, problems);

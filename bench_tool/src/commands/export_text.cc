@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "commands/chosen_tests.h"
 #include "commands/export.h"
 #include "csv/problems.h"
 #include "exports/long_table.h"
@@ -37,13 +36,8 @@ void fill(Sink& sink, const model::Dataset& data, const std::vector<otlp::Proces
 int export_text(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   const model::Dataset data = load_exported_runs(options, problems);
-  note_no_test(data, model::TestChoice(options.tests), problems);
-  const std::vector<otlp::ProcessRun> processes = otlp::process_runs(data, problems);
-  if (processes.empty()) {
-    problems.print(err);
-    err << "bench: there is nothing to export\n";
-    return cli::kExitBadInput;
-  }
+  const std::vector<otlp::ProcessRun> processes = exported_processes(options, data, problems, err);
+  if (processes.empty()) return cli::kExitBadInput;
   const otlp::Buckets buckets = options.is_fine ? otlp::Buckets::fine : otlp::Buckets::octaves;
   if (options.to.format == "openmetrics") {
     exports::OpenMetrics metrics;

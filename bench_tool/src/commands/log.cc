@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "commands/named_test.h"
-#include "csv/find_files.h"
+#include "csv/all_files.h"
 #include "csv/problems.h"
 
 namespace syscost::bench::commands {
@@ -14,10 +14,7 @@ int log(const cli::Options& options, const render::Paint& paint, std::ostream& o
   csv::Problems problems;
   // Runs of all files stand in one history, so all files are one RUN.
   csv::Run all{options.runs.front(), false, {}};
-  for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, options.folders, problems);
-    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
-  }
+  csv::add_files(all, options.runs, options.folders, problems);
   model::LoadOptions load;
   load.all_runs = load.is_history = true;
   load.is_printable = options.is_printable();

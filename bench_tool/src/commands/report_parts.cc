@@ -20,7 +20,7 @@
 #include "commands/log.h"
 #include "commands/scale.h"
 #include "commands/site_text.h"
-#include "csv/find_files.h"
+#include "csv/all_files.h"
 #include "groups/behaviour.h"
 #include "groups/groups.h"
 #include "model/loader.h"
@@ -155,10 +155,7 @@ void add_history(const cli::Options& options, report::Run& run, csv::Problems& p
   // A pipe can be read once only, and was.
   if (!std::all_of(options.runs.begin(), options.runs.end(), is_file_or_folder)) return;
   csv::Run all{options.runs.front(), false, {}};
-  for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, options.folders, problems);
-    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
-  }
+  csv::add_files(all, options.runs, options.folders, problems);
   model::LoadOptions load;
   load.all_runs = load.is_history = true;
   load.is_printable = true;

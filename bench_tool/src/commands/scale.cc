@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "commands/chosen_tests.h"
-#include "csv/find_files.h"
+#include "csv/all_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/group.h"
@@ -35,10 +35,7 @@ std::vector<ScaledRun> load_scaled_runs(const cli::Options& options, csv::Proble
     return runs;
   }
   csv::Run all{options.runs.front(), false, {}};
-  for (const std::string& path : options.runs) {
-    csv::Run one = csv::find_files(path, options.folders, problems);
-    for (csv::Input& input : one.files) all.files.push_back(std::move(input));
-  }
+  csv::add_files(all, options.runs, options.folders, problems);
   runs.push_back({model::load(std::move(all), load, problems), {}});
   return runs;
 }

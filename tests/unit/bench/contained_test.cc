@@ -199,40 +199,60 @@ class Heir {
   }
 };
 
+/// A process that has contained runs, and reports when they are up.
+class Owner {
+ public:
+  /// `body` writes its report to the descriptor, and does not return.
+  explicit Owner(void (*body)(int report)) {
+    EXPECT_EQ(::pipe2(report_, O_CLOEXEC), 0);
+    process_ = ::fork();
+    EXPECT_GE(process_, 0);
+    if (process_ == 0) {
+      body(report_[1]);
+      ::_exit(1);
+    }
+    ::close(report_[1]);
+  }
+  ~Owner() { ::close(report_[0]); }
+  Owner(const Owner&) = delete;
+  Owner& operator=(const Owner&) = delete;
+
+  pid_t process() const { return process_; }
+  /// Waits for it; empty if the process has ended.
+  std::string report() const {
+    char text[4096];
+    const ssize_t length = ::read(report_[0], text, sizeof text);
+    EXPECT_GT(length, 0);
+    return {text, static_cast<std::size_t>(length > 0 ? length : 0)};
+  }
+
+ private:
+  int report_[2] = {-1, -1};
+  pid_t process_ = -1;
+};
+
 TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilled) {
   const Heir heir;
-  int report[2];
-  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
-  const pid_t owner = ::fork();
-  ASSERT_GE(owner, 0);
-  if (owner == 0) {
+  Owner owner([](int report) {
     ContainedRuns runs;
     // The run writes to the pipe by its number when it is up.
     ContainedCommand command = shell("setsid sleep 1000 & echo \"$! $PWD\" >/proc/$OWNER/fd/$PIPE; exec sleep 1000");
-    command.variables = {"OWNER=" + std::to_string(::getpid()), "PIPE=" + std::to_string(report[1])};
+    command.variables = {"OWNER=" + std::to_string(::getpid()), "PIPE=" + std::to_string(report)};
     runs.start(command);
     for (;;) ::pause();
-  }
-  ::close(report[1]);
-  char buffer[4096] = {};
-  ASSERT_GT(::read(report[0], buffer, sizeof buffer - 1), 0);
-  ::close(report[0]);
-  std::istringstream in(buffer);
+  });
+  std::istringstream in(owner.report());
   pid_t sleeper = 0;
   std::string folder;
   in >> sleeper >> folder;
-  Heir::kill_and_wait_for_all(owner);
+  Heir::kill_and_wait_for_all(owner.process());
   EXPECT_NE(::kill(sleeper, 0), 0);
   EXPECT_FALSE(fs::exists(fs::path(folder).parent_path().parent_path())) << folder;
 }
 
 TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilledWhileTheKeeperReports) {
   const Heir heir;
-  int report[2];
-  ASSERT_EQ(::pipe2(report, O_CLOEXEC), 0);
-  const pid_t owner = ::fork();
-  ASSERT_GE(owner, 0);
-  if (owner == 0) {
+  Owner owner([](int report) {
     ContainedRuns runs;
     int go[2];
     if (::pipe(go) != 0) ::_exit(1);
@@ -247,14 +267,11 @@ TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilledWhileTheKeeperReports) {
     pollfd one{pipe, POLLIN, 0};
     ::poll(&one, 1, -1);
     const std::string folder = runs.folder();
-    if (::write(report[1], folder.data(), folder.size()) < 0) ::_exit(1);
+    if (::write(report, folder.data(), folder.size()) < 0) ::_exit(1);
     for (;;) ::pause();
-  }
-  ::close(report[1]);
-  char folder[4096] = {};
-  ASSERT_GT(::read(report[0], folder, sizeof folder - 1), 0);
-  ::close(report[0]);
-  Heir::kill_and_wait_for_all(owner);
+  });
+  const std::string folder = owner.report();
+  Heir::kill_and_wait_for_all(owner.process());
   EXPECT_FALSE(fs::exists(folder)) << folder;
 }
 

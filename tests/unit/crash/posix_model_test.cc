@@ -45,23 +45,24 @@ TEST(PosixModel, ARenameBeforeTheFsyncMayLeaveAnEmptyFile) {
   EXPECT_EQ(log.texts(), (Texts{"f=old", "f=old t=", "f=old t=000", "f=old t=new", "f=", "f=000", "f=new"}));
 }
 
-TEST(PosixModel, AnFsyncBeforeTheRenameLeavesTheOldFileOrTheNewOne) {
+/// A new file takes the place of `f`, with an fsync before the rename.
+LogByHand replacing_after_fsync() {
   LogByHand log;
   log.has("f", "old");
   const Node tmp = log.create("t");
   log.write(tmp, "new");
   log.sync(tmp);
   log.rename(tmp, "t", "f", true);
+  return log;
+}
+
+TEST(PosixModel, AnFsyncBeforeTheRenameLeavesTheOldFileOrTheNewOne) {
+  LogByHand log = replacing_after_fsync();
   EXPECT_EQ(log.texts(), (Texts{"f=old", "f=old t=", "f=old t=000", "f=old t=new", "f=new"}));
 }
 
 TEST(PosixModel, ARenameIsOnTheDiskAfterAnFsyncOfTheDirectory) {
-  LogByHand log;
-  log.has("f", "old");
-  const Node tmp = log.create("t");
-  log.write(tmp, "new");
-  log.sync(tmp);
-  log.rename(tmp, "t", "f", true);
+  LogByHand log = replacing_after_fsync();
   log.mark("renamed");
   log.sync_folder();
   log.mark("saved");

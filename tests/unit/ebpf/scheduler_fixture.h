@@ -7,9 +7,12 @@
 #include <gtest/gtest.h>
 #include <linux/futex.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <ctime>
@@ -86,6 +89,9 @@ class Scheduler : public testing::Test {
     return backend_->scheduler()->take(seen_);
   }
 
+  /// This thread receives at ends[0] what a child process sends at ends[1], until the wake-up was seen.
+  void receive_from_child(const std::array<int, 2>& ends);
+
   std::unique_ptr<Backend> backend_;
   Collected seen_;
 };
@@ -109,5 +115,25 @@ inline void futex_wake(std::atomic<int>& word) {
 
 /// In a virtual machine the kernel may leave out events of its scheduler, seldom: then the threads run again.
 inline constexpr int kAttempts = 10;
+
+inline void Scheduler::receive_from_child(const std::array<int, 2>& ends) {
+  const std::string parent = std::to_string(getpid());
+  const std::uint32_t receiver = own_id();
+  for (int attempt = 0; attempt < kAttempts && seen_.wakes(receiver, SYS_recvfrom).empty(); ++attempt) {
+    pid_t child = 0;
+    watch([&] {
+      child = fork();
+      if (child == 0) {
+        await_blocked(parent, receiver, SYS_recvfrom);
+        _exit(send(ends[1], "x", 1, 0) == 1 ? 0 : 1);
+      }
+      char letter = 0;
+      EXPECT_EQ(recv(ends[0], &letter, 1, 0), 1);
+    });
+    int status = -1;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+}
 
 }  // namespace syscost::ebpf

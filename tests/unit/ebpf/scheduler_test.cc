@@ -115,24 +115,8 @@ TEST_F(Scheduler, AnotherProcessIsNoThread) {
   OPEN_OR_SKIP(1U << 16);
   std::array<int, 2> ends{};
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const std::string parent = std::to_string(getpid());
   const std::uint32_t main_id = own_id();
-  for (int attempt = 0; attempt < kAttempts && seen_.wakes(main_id, SYS_recvfrom).empty(); ++attempt) {
-    pid_t child = 0;
-    watch([&] {
-      child = fork();
-      if (child == 0) {
-        await_blocked(parent, main_id, SYS_recvfrom);
-        const ssize_t sent = send(ends[1], "x", 1, 0);
-        _exit(sent == 1 ? 0 : 1);
-      }
-      char letter = 0;
-      EXPECT_EQ(recv(ends[0], &letter, 1, 0), 1);
-    });
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
+  receive_from_child(ends);
   close(ends[0]);
   close(ends[1]);
   const std::vector<SchedulerEvent> wakes = seen_.wakes(main_id, SYS_recvfrom);

@@ -75,24 +75,8 @@ TEST_F(SchedulerWakers, ASenderOverLoopbackIsTheWaker) {
 TEST_F(SchedulerWakers, ASenderOverLoopbackInAnotherProcessIsNoThread) {
   OPEN_OR_SKIP(1U << 16);
   const std::array<int, 2> ends = tcp_pair();
-  const std::string parent = std::to_string(getpid());
-  const std::uint32_t main_id = own_id();
-  for (int attempt = 0; attempt < kAttempts && seen_.wakes(main_id, SYS_recvfrom).empty(); ++attempt) {
-    pid_t child = 0;
-    watch([&] {
-      child = fork();
-      if (child == 0) {
-        await_blocked(parent, main_id, SYS_recvfrom);
-        _exit(send(ends[1], "x", 1, 0) == 1 ? 0 : 1);
-      }
-      char letter = 0;
-      EXPECT_EQ(recv(ends[0], &letter, 1, 0), 1);
-    });
-    int status = -1;
-    waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  const std::vector<SchedulerEvent> wakes = seen_.wakes(main_id, SYS_recvfrom);
+  receive_from_child(ends);
+  const std::vector<SchedulerEvent> wakes = seen_.wakes(own_id(), SYS_recvfrom);
   ASSERT_EQ(wakes.size(), 1U);
   EXPECT_EQ(wakes[0].waker, Waker::other_process);
   close(ends[0]);
