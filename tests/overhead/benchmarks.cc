@@ -22,7 +22,7 @@
 namespace overhead {
 namespace {
 
-constexpr const char* kBare = "overhead_benchmark_bare";
+constexpr const char* kBareProgram = "overhead_benchmark_bare";
 constexpr const char* kLinked = "overhead_benchmark_linked";
 
 /// The time of an iteration of one process of `program`, the median of its repetitions.
@@ -46,7 +46,7 @@ void report_pairs(const std::string& asked, const std::vector<std::string>& flag
   for (int pair = 0; pair < pairs; ++pair) {
     const bool linked_first = pair % 2 == 1;
     double linked = linked_first ? iteration_ns(kLinked, flags_of_linked) : 0;
-    bare.push_back(iteration_ns(kBare, {}));
+    bare.push_back(iteration_ns(kBareProgram, {}));
     if (!linked_first) linked = iteration_ns(kLinked, flags_of_linked);
     differences.push_back(linked - bare.back());
   }
@@ -59,7 +59,7 @@ void report_pairs(const std::string& asked, const std::vector<std::string>& flag
 
 void report_benchmarks(int rounds) {
   fmt::print("\na Google Benchmark of getppid, time of an iteration\n");
-  if (!is_installed(beside(kBare)) || !is_installed(beside(kLinked))) {
+  if (!is_installed(beside(kBareProgram)) || !is_installed(beside(kLinked))) {
     fmt::print("  n/a  built without Google Benchmark (Debian: libbenchmark-dev)\n");
     return;
   }

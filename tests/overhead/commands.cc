@@ -88,7 +88,7 @@ std::optional<double> added_by(const Counter& counter, const Counter& bare) {
   return median(counter.ns_of_call) - median(bare.ns_of_call);
 }
 
-void print(const std::vector<Counter>& all, int rounds) {
+void print_counters(const std::vector<Counter>& all, int rounds) {
   fmt::print(
       "\ncommands: CPU time that counting a whole command adds to one call of dd, ns, median of {} runs in turns\n"
       "{:<24}{:>12}{:>18}\n",
@@ -129,7 +129,7 @@ void report_commands(int rounds) {
       unlink(csv.c_str());
     }
   }
-  print(all, rounds);
+  print_counters(all, rounds);
 }
 
 }  // namespace overhead

@@ -165,7 +165,7 @@ void run_round(std::vector<Variant>& all, int round, const std::string& csv) {
   for (const auto& [variant, cpu_ms] : others) variant->added_ms.push_back(cpu_ms - *bare_ms);
 }
 
-double median_of(const std::vector<Cost>& costs, double Cost::*field) {
+double median_cost(const std::vector<Cost>& costs, double Cost::*field) {
   std::vector<double> values;
   for (const Cost& cost : costs) values.push_back(cost.*field);
   return median(std::move(values));
@@ -184,9 +184,9 @@ void print(const std::vector<Variant>& all, int rounds) {
       fmt::print("{:<26}{:>10}  {}\n", variant.name, "n/a", variant.failure);
       continue;
     }
-    const double own_ms = median_of(variant.costs, &Cost::program_ms);
-    const double others_ms = median_of(variant.costs, &Cost::others_ms);
-    const double wall_ms = median_of(variant.costs, &Cost::wall_ms);
+    const double own_ms = median_cost(variant.costs, &Cost::program_ms);
+    const double others_ms = median_cost(variant.costs, &Cost::others_ms);
+    const double wall_ms = median_cost(variant.costs, &Cost::wall_ms);
     if (&variant == &all.front()) {
       bare_ms = own_ms;
       fmt::print("{:<26}{:>10.2f}{:>14.2f}{:>10}{:>14}{:>10.1f}\n", variant.name, own_ms, others_ms, "", "", wall_ms);

@@ -47,7 +47,7 @@ ContainedEnd end_of(ContainedRuns& runs, const ContainedCommand& command) {
 }
 
 /// A working directory and a TMPDIR that a test may choose.
-class ContainedRunIn : public testing::Test {
+class ContainedRunIn : public ::testing::Test {
  protected:
   ContainedRunIn() : before_(fs::current_path()) {
     const char* const variable = ::getenv("TMPDIR");

@@ -62,7 +62,7 @@ WindowSummary test_of(const char* program, const char* name, std::vector<Syscall
   return one;
 }
 
-class MovedCalls : public testing::Test {
+class MovedCalls : public ::testing::Test {
  protected:
   /// The verdict of each test of OLD beside that of NEW.
   static std::vector<Verdict> verdicts(const std::vector<WindowSummary>& before,

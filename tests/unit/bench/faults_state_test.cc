@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class FaultState : public testing::Test {
+class FaultState : public ::testing::Test {
  protected:
   FaultState() {
-    std::string name = testing::TempDir() + "faults.XXXXXX";
+    std::string name = ::testing::TempDir() + "faults.XXXXXX";
     folder_ = ::mkdtemp(name.data());
     path_ = folder_ / "sweep.jsonl";
   }
@@ -37,7 +37,7 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
-LearnedTest saving() {
+LearnedTest saving_test() {
   LearnedTest test;
   test.name = "Store.Saves";
   test.is_steady = true;
@@ -59,7 +59,7 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
     StateFile file;
     ASSERT_EQ(file.open(path_, empty), "");
     file.begin(kIdentity);
-    ASSERT_EQ(file.add(saving()), "");
+    ASSERT_EQ(file.add(saving_test()), "");
     ASSERT_EQ(file.end_learning(Framework::catch2), "");
     ASSERT_EQ(file.add(PlanSize{5, 2, 3, {{"getpid", 1}}}), "");
     ASSERT_EQ(file.add(4, crash()), "");
@@ -119,7 +119,7 @@ TEST_F(FaultState, BeginsAnewIfItsFirstLineWasCut) {
   StateFile file;
   EXPECT_EQ(file.open(path_, state), "");
   file.begin(kIdentity);
-  EXPECT_EQ(file.add(saving()), "");
+  EXPECT_EQ(file.add(saving_test()), "");
   SweepState again;
   EXPECT_EQ(load_state(path_, again), "");
   EXPECT_EQ(again.identity, kIdentity);
@@ -137,7 +137,7 @@ TEST_F(FaultState, StaysAsItWasUntilSomethingIsAdded) {
     StateFile file;
     ASSERT_EQ(file.open(path_, state), "");
     file.begin(kIdentity);
-    ASSERT_EQ(file.add(saving()), "");
+    ASSERT_EQ(file.add(saving_test()), "");
   }
   std::ofstream(path_, std::ios::app) << R"({"learned":)";
   const std::string before = text_of(path_);
@@ -196,25 +196,25 @@ std::string fault_with(const Done& done, const PlanSize& plan, const LearnedTest
 
 TEST_F(FaultState, RefusesNamesThatAreNone) {
   const PlanSize plan{1, 0, 0, {{"i386:getpid", 1}, {"syscall_1000", 1}}};
-  EXPECT_EQ(fault_with(crash(), plan, saving(), path_), "");
+  EXPECT_EQ(fault_with(crash(), plan, saving_test(), path_), "");
   for (const std::string name : {"", "a b", "write:error=EIO;fsync", "\x1b[31m", "a\n::error::x"}) {
     Done done = crash();
     done.failure.syscall = name;
-    EXPECT_NE(fault_with(done, plan, saving(), path_), "") << name;
-    EXPECT_NE(fault_with(crash(), PlanSize{1, 0, 0, {{name, 1}}}, saving(), path_), "") << name;
-    LearnedTest test = saving();
+    EXPECT_NE(fault_with(done, plan, saving_test(), path_), "") << name;
+    EXPECT_NE(fault_with(crash(), PlanSize{1, 0, 0, {{name, 1}}}, saving_test(), path_), "") << name;
+    LearnedTest test = saving_test();
     test.places[1].syscall = name;
     EXPECT_NE(fault_with(crash(), plan, test, path_), "") << name;
   }
   Done lasting = crash();
   lasting.failure.error = "EIO+";
-  EXPECT_EQ(fault_with(lasting, plan, saving(), path_), "");
+  EXPECT_EQ(fault_with(lasting, plan, saving_test(), path_), "");
   for (const std::string name : {"", "+", "EIO; touch x", "\x1b[31m"}) {
     Done done = crash();
     done.failure.error = name;
-    EXPECT_NE(fault_with(done, plan, saving(), path_), "") << name;
+    EXPECT_NE(fault_with(done, plan, saving_test(), path_), "") << name;
   }
-  LearnedTest without_calls = saving();
+  LearnedTest without_calls = saving_test();
   without_calls.places[0].nths.clear();
   EXPECT_NE(fault_with(crash(), plan, without_calls, path_), "") << "it would sweep nothing, and be green";
 }
@@ -222,7 +222,7 @@ TEST_F(FaultState, RefusesNamesThatAreNone) {
 TEST(FaultReport, QuotesEachWordOfTheCommandToCopy) {
   SweepState state;
   state.identity = kIdentity;
-  state.tests = {saving()};
+  state.tests = {saving_test()};
   Done done = crash();
   EXPECT_EQ(commands::again(state, done),
             "SYSCOST_INJECT=write:error=EIO:nth=3 bench run --backend dispatch -- /bin/tests --fast "

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261121;
 
-class EqualCode : public testing::TestWithParam<Noise> {};
+class EqualCode : public ::testing::TestWithParam<Noise> {};
 
 TEST_P(EqualCode, RaisesATimeRegressionInAtMostFivePercentOfComparisons) {
   const TimesResult result = simulate_times({.noise_kind = GetParam()}, 100, kSeed);
@@ -24,7 +24,7 @@ TEST_P(EqualCode, RaisesNoMoreWhenMeasuringGoesOnUntilItIsDecided) {
   EXPECT_LE(result.with_false_regression, 5U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Scatter, EqualCode, testing::Values(Noise::normal, Noise::disturbed, Noise::ticks),
+INSTANTIATE_TEST_SUITE_P(Scatter, EqualCode, ::testing::Values(Noise::normal, Noise::disturbed, Noise::ticks),
                          [](const auto& tested) { return std::string(to_string(tested.param)); });
 
 TEST(SlowedCode, IsFoundInNinetyPercentOfComparisons) {

@@ -25,7 +25,6 @@ using testing::Line;
 using testing::move_lines;
 using testing::Random;
 using testing::random_suite;
-using testing::Suite;
 using testing::text_of;
 using testing::window_rows;
 
@@ -77,8 +76,8 @@ TEST(SiteChanges, ChangeNoVerdictAndAddUpToTheChange) {
   std::size_t changed = 0;
   for (unsigned seed = 0; seed < 100; ++seed) {
     Random random(seed);
-    const Suite before = random_suite(random);
-    Suite now = before;
+    const testing::Suite before = random_suite(random);
+    testing::Suite now = before;
     move_lines(random, now);
     if (!random.one_in(4)) change_calls(random, now);
     Judged folded;
@@ -104,9 +103,9 @@ TEST(SiteChanges, NameTheLineThatGrewAlthoughAllLinesMoved) {
   std::size_t tested = 0;
   for (unsigned seed = 0; seed < 200; ++seed) {
     Random random(seed);
-    Suite before = random_suite(random);
+    testing::Suite before = random_suite(random);
     // A function below text that was inserted above it; one line of it makes more calls.
-    Suite now = before;
+    testing::Suite now = before;
     for (auto& test : now) {
       for (Function& function : test.functions) function.first_line += 1 + random.below(30);
     }

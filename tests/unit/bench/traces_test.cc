@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Traces : public testing::Test {
+class Traces : public ::testing::Test {
  protected:
   void SetUp() override { fs::create_directories(root_); }
   void TearDown() override { fs::remove_all(root_); }

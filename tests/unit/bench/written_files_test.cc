@@ -13,7 +13,7 @@
 namespace syscost::bench::faults {
 namespace {
 
-class WrittenFilesTest : public testing::Test {
+class WrittenFilesTest : public ::testing::Test {
  protected:
   using Arguments = std::vector<std::pair<std::string, std::string>>;
 

@@ -14,7 +14,7 @@ namespace syscost {
 namespace {
 
 /// The session that a backend reads to recognise our tools.
-class Sessions : public testing::Test {
+class Sessions : public ::testing::Test {
  protected:
   Sessions() { set_own_calls_marks(0, cells_); }
   ~Sessions() override { set_own_calls_marks(0, {}); }

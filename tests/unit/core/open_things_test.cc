@@ -33,7 +33,7 @@ TEST(OpenThings, LeavesNothingWhenNothingHappens) {
 
 TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {
   const OpenThings before = now();
-  std::string path = testing::TempDir() + "open;things.XXXXXX";
+  std::string path = ::testing::TempDir() + "open;things.XXXXXX";
   const int file = mkstemp(path.data());
   const int event = eventfd(0, EFD_CLOEXEC);
   const int memory = memfd_create("notes", MFD_CLOEXEC);

@@ -21,7 +21,7 @@ int next_descriptor() {
   return fd;
 }
 
-class ParkedDescriptorsTest : public testing::Test {
+class ParkedDescriptorsTest : public ::testing::Test {
  protected:
   /// The ends of pipes: which of them are open their other ends tell.
   static std::vector<int> readers_of(std::vector<int>& writers, int count) {

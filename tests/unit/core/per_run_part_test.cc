@@ -11,7 +11,7 @@ namespace syscost {
 namespace {
 
 constexpr SyscallId kOpenat{Abi::x86_64, SYS_openat};
-constexpr SyscallId kWrite{Abi::x86_64, SYS_write};
+constexpr SyscallId kCall{Abi::x86_64, SYS_write};
 
 /// Passes of a body that opens `opens` files in its first iteration, one of which is not there, and writes in each.
 class PerRunPartTest : public ::testing::Test {
@@ -22,7 +22,7 @@ class PerRunPartTest : public ::testing::Test {
     Tally& openat = cost.table.at(kOpenat);
     openat.entries = openat.calls = opens;
     openat.errors.add(ENOENT, 1);
-    Tally& write = cost.table.at(kWrite);
+    Tally& write = cost.table.at(kCall);
     write.entries = write.calls = iterations;
     passes_.push_back({iterations, &cost});
   }
@@ -37,19 +37,19 @@ TEST_F(PerRunPartTest, IsWhatDoesNotGrowWithThePass) {
   ASSERT_EQ(parts.size(), 2U);
   EXPECT_EQ(parts.at(kOpenat).calls, 3U);
   EXPECT_EQ(parts.at(kOpenat).errors, (std::map<int, std::uint64_t>{{ENOENT, 1}}));
-  EXPECT_EQ(parts.at(kWrite).calls, 0U);
-  EXPECT_EQ(parts.at(kWrite).errors, (std::map<int, std::uint64_t>{}));
+  EXPECT_EQ(parts.at(kCall).calls, 0U);
+  EXPECT_EQ(parts.at(kCall).errors, (std::map<int, std::uint64_t>{}));
 }
 
 TEST_F(PerRunPartTest, IsToldOfTheProgramsBelowToo) {
   for (const std::uint64_t iterations : {10, 100}) {
     add_pass(iterations, 3);
-    costs_.back()->children.at("gzip").at(kWrite).calls = 4 * iterations;
+    costs_.back()->children.at("gzip").at(kCall).calls = 4 * iterations;
   }
   costs_.back()->children.at("once").at(kOpenat).calls = 2;
   costs_.front()->children.at("once").at(kOpenat).calls = 2;
   const ChildPerRunParts parts = child_per_run_parts(passes_);
-  EXPECT_EQ(parts.at("gzip").at(kWrite).calls, 0U);
+  EXPECT_EQ(parts.at("gzip").at(kCall).calls, 0U);
   EXPECT_EQ(parts.at("once").at(kOpenat).calls, 2U);
 }
 
@@ -66,7 +66,7 @@ TEST_F(PerRunPartTest, IsUnknownIfTheCountsOfASyscallLieOnNoLine) {
   add_pass(1000, 7);
   const PerRunParts parts = per_run_parts(passes_);
   EXPECT_EQ(parts.count(kOpenat), 0U);
-  EXPECT_EQ(parts.count(kWrite), 1U);
+  EXPECT_EQ(parts.count(kCall), 1U);
 }
 
 TEST_F(PerRunPartTest, IsUnknownWhereEventsWereLost) {

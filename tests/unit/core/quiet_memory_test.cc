@@ -101,7 +101,7 @@ TEST_F(QuietMemoryDeathTest, ReservesAddressesAndNoMemory) {
         expect_in_child(after.resident - before.resident < kMiB, "hardly any memory");
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(QuietMemoryDeathTest, CostsTenMebibytesUnderMlockallHoweverManyWindowsFollow) {
@@ -118,7 +118,7 @@ TEST_F(QuietMemoryDeathTest, CostsTenMebibytesUnderMlockallHoweverManyWindowsFol
         expect_in_child(Size::now().resident - before.resident < 11 * kMiB, "10 MiB and no more");
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(QuietMemoryDeathTest, MakesDoWithOneMebibyteWhereTenCannotBeHad) {
@@ -136,7 +136,7 @@ TEST_F(QuietMemoryDeathTest, MakesDoWithOneMebibyteWhereTenCannotBeHad) {
         expect_in_child(test::allocation_count() == before, "600 KiB more without malloc");
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 TEST_F(QuietMemoryDeathTest, SaysSoWhereNothingCanBeHad) {
@@ -150,7 +150,7 @@ TEST_F(QuietMemoryDeathTest, SaysSoWhereNothingCanBeHad) {
         expect_in_child(failed.failure().how_to_fix.find("ulimit -v") != std::string::npos, "fix");
         std::_Exit(0);
       },
-      testing::ExitedWithCode(0), "");
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

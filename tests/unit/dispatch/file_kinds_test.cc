@@ -203,12 +203,12 @@ bool deny_statx(std::uint32_t answer) {
 
 /// In a child, because a filter stays.
 template <class Body>
-void expect_in_child(Body body) {
+void check_in_child(Body body) {
   EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
 TEST_P(FileKindsTest, AreUnknownAfterTheProgramHasInstalledAFilter) {
-  expect_in_child([&] {
+  check_in_child([&] {
     const auto write_one = [&] { static_cast<void>(write(pipes_[1], data_.data(), 5)); };
     count(write_one);
     if (bytes(SYS_write, FileKind::pipe) != 5) return false;
@@ -220,7 +220,7 @@ TEST_P(FileKindsTest, AreUnknownAfterTheProgramHasInstalledAFilter) {
 
 TEST_P(FileKindsTest, AreUnknownUnderAFilterThatDeniesTheQuestion) {
   for (const std::uint32_t answer : {std::uint32_t{SECCOMP_RET_KILL_PROCESS}, SECCOMP_RET_ERRNO | EPERM}) {
-    expect_in_child([&] {
+    check_in_child([&] {
       if (!deny_statx(answer)) return false;
       count([&] { static_cast<void>(write(pipes_[1], data_.data(), 5)); });
       const bool says_why = dispatch_->backend->remark().find("kinds of files are unknown") != std::string::npos;
@@ -230,7 +230,7 @@ TEST_P(FileKindsTest, AreUnknownUnderAFilterThatDeniesTheQuestion) {
 }
 
 TEST_P(FileKindsTest, AreKnownUnderAFilterThatAllowsTheQuestion) {
-  expect_in_child([&] {
+  check_in_child([&] {
     if (!deny_statx(SECCOMP_RET_ALLOW)) return false;
     count([&] { static_cast<void>(write(pipes_[1], data_.data(), 5)); });
     return bytes(SYS_write, FileKind::pipe) == 5;

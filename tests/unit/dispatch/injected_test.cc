@@ -27,7 +27,7 @@ struct Way {
   bool has_stacks;
 };
 
-struct Counted {
+struct InjectedCounts {
   std::uint64_t calls = 0;
   std::uint64_t errors = 0;
   std::uint64_t injected = 0;
@@ -46,7 +46,7 @@ class DispatchInjected : public testing::TestWithParam<Way> {
 
   /// The calls of `number` by `body`, with the rules open, the last one innermost.
   template <class Body>
-  Counted count(std::uint32_t number, const std::vector<FaultRule>& rules, Body body) {
+  InjectedCounts count(std::uint32_t number, const std::vector<FaultRule>& rules, Body body) {
     std::vector<FaultId> ids;
     for (const FaultRule& rule : rules) {
       Result<FaultId> id = opened_.backend->faults()->open(rule);
@@ -60,7 +60,7 @@ class DispatchInjected : public testing::TestWithParam<Way> {
     book.close(window, cost);
     for (const FaultId id : ids) opened_.backend->faults()->close(id);
     EXPECT_EQ(cost.lost + cost.late, 0U);
-    Counted counted;
+    InjectedCounts counted;
     for (const auto& [id, tally] : cost.table) {
       if (id.abi != Abi::x86_64 || id.number != number) {
         EXPECT_EQ(tally.injected, 0U) << id.number;
@@ -87,7 +87,7 @@ void ask_parent(int times) {
   for (int i = 0; i < times; ++i) getppid();
 }
 
-void expect(const Counted& counted, std::uint64_t calls, std::uint64_t errors, std::uint64_t injected) {
+void expect(const InjectedCounts& counted, std::uint64_t calls, std::uint64_t errors, std::uint64_t injected) {
   EXPECT_EQ(counted.calls, calls);
   EXPECT_EQ(counted.errors, errors);
   EXPECT_EQ(counted.injected, injected);
@@ -118,7 +118,7 @@ TEST_P(DispatchInjected, AreCallsThatWaited) {
 TEST_P(DispatchInjected, AreBreaksThatDidNotMove) {
   FaultRule rule = rule_for({SYS_brk});
   rule.result = -ENOMEM;
-  const Counted counted = count(SYS_brk, {rule}, [] { EXPECT_EQ(sbrk(4096), reinterpret_cast<void*>(-1)); });
+  const InjectedCounts counted = count(SYS_brk, {rule}, [] { EXPECT_EQ(sbrk(4096), reinterpret_cast<void*>(-1)); });
   expect(counted, 1, 0, 1);
   EXPECT_EQ(counted.bytes, 0U);
 }

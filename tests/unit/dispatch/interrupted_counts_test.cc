@@ -221,12 +221,12 @@ struct Range {
   std::uint64_t begin, end;
 };
 
-struct Way {
+struct WayThrough {
   Range bridge, trampoline;
 };
 
 /// Where the function of libc at `function` jumps to; empty where it is not patched.
-Way way_from(const void* function) {
+WayThrough way_from(const void* function) {
   const auto* code = static_cast<const unsigned char*>(function);
   constexpr int kNear = 16;
   constexpr unsigned char kLongJump = 0xe9;
@@ -261,7 +261,7 @@ TEST_P(InterruptedCounts, AreRightAtWhicheverInstructionOfOursAHandlerInterrupts
       GetParam().has_stacks ? range_of(syscost_record_observed, 1400) : range_of(syscost_record_plain, 700);
   static int interrupted = 0;
   interrupted = 0;
-  const Way way = way_from(steps_.function());
+  const WayThrough way = way_from(steps_.function());
   for (const bool leaves : {false, true}) {
     g_leaves = leaves;
     for (const Range& range : {way.bridge, way.trampoline, Range{address(syscost_stub), address(syscost_stub_left)},

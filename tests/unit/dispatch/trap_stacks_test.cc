@@ -43,7 +43,7 @@ struct Seen {
 
 Seen g_seen;
 
-_Unwind_Reason_Code look(_Unwind_Context* context, void* /*unused*/) {
+_Unwind_Reason_Code look_at_frame(_Unwind_Context* context, void* /*unused*/) {
   ++g_seen.frames;
   if (_Unwind_GetRegionStart(context) == g_seen.wanted) g_seen.is_found = true;
   return _URC_NO_REASON;
@@ -52,7 +52,7 @@ _Unwind_Reason_Code look(_Unwind_Context* context, void* /*unused*/) {
 void look_back(int /*signal*/) {
   g_seen.is_found = false;
   g_seen.frames = 0;
-  _Unwind_Backtrace(look, nullptr);
+  _Unwind_Backtrace(look_at_frame, nullptr);
 }
 
 /// Sends itself SIGUSR1 by a call that ends with the handler.

@@ -170,7 +170,7 @@ TEST_P(Place, NeedsNoFreeDescriptor) {
             "");
 }
 
-std::string name_of(const testing::TestParamInfo<Held>& info) {
+std::string name_of_held(const testing::TestParamInfo<Held>& info) {
   switch (info.param) {
     case Held::by_the_common_helper:
       return "HeldByTheCommonHelper";
@@ -189,12 +189,12 @@ std::string name_of(const testing::TestParamInfo<Held>& info) {
 INSTANTIATE_TEST_SUITE_P(Each, Place,
                          testing::Values(Held::by_the_common_helper, Held::by_the_process,
                                          Held::by_the_process_on_perf_events),
-                         name_of);
+                         name_of_held);
 INSTANTIATE_TEST_SUITE_P(Each, HeldPrograms,
                          testing::Values(Held::by_the_common_helper, Held::by_a_helper_of_its_own,
                                          Held::by_a_helper_that_counts_children, Held::by_the_process,
                                          Held::by_the_process_on_perf_events),
-                         name_of);
+                         name_of_held);
 
 // ---- the programs attached a second time ----------------------------------------------------------------------------
 
@@ -224,10 +224,10 @@ int attach_again() {
 }
 
 class SecondAttachment : public HeldPrograms {};
-INSTANTIATE_TEST_SUITE_P(Each, SecondAttachment, testing::Values(Held::by_the_process), name_of);
+INSTANTIATE_TEST_SUITE_P(Each, SecondAttachment, testing::Values(Held::by_the_process), name_of_held);
 
 class OnPerfEvents : public HeldPrograms {};
-INSTANTIATE_TEST_SUITE_P(Each, OnPerfEvents, testing::Values(Held::by_the_process_on_perf_events), name_of);
+INSTANTIATE_TEST_SUITE_P(Each, OnPerfEvents, testing::Values(Held::by_the_process_on_perf_events), name_of_held);
 
 TEST_P(OnPerfEvents, WithoutTracefsIsRefusedWithTheReason) {
   const std::string said =

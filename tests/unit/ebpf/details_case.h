@@ -88,7 +88,7 @@ inline DetailRequest ioctls_by(std::vector<RequestRule> rules = {}, std::vector<
   return {true, std::move(rules), std::move(driver_threads)};
 }
 
-#define OPEN_OR_SKIP(...)                                 \
+#define OPEN_WITH_DETAILS_OR_SKIP(...)                    \
   ASSERT_NO_FATAL_FAILURE(open_backend_for(__VA_ARGS__)); \
   if (backend_ == nullptr) return
 

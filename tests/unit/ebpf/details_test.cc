@@ -27,7 +27,7 @@ CallDetail kinds(FileKind file, FileKind to = FileKind::none) {
 }
 
 TEST_F(Details, AreNotThereUnlessAskedFor) {
-  OPEN_OR_SKIP({});
+  OPEN_WITH_DETAILS_OR_SKIP({});
   Fd null(open("/dev/null", O_RDWR));
   count([&] { ioctl(null, kUnknown, 0); });
   EXPECT_EQ(table_.find(kIoctl)->calls, 1U);
@@ -37,7 +37,7 @@ TEST_F(Details, AreNotThereUnlessAskedFor) {
 // The details that a pair of programs looks for are fixed when it is loaded, so that other processes pay nothing for
 // them.
 TEST_F(Details, ComeFromProgramsThatNoOtherProcessShares) {
-  OPEN_OR_SKIP(ioctls_by());
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by());
   EXPECT_NE(backend_->arrangement().find("BPF programs of its own"), std::string::npos) << backend_->arrangement();
   EXPECT_NE(backend_->arrangement().find("--syscost_detail"), std::string::npos) << backend_->arrangement();
   Result<std::unique_ptr<Backend>> opened = open_backend();
@@ -58,7 +58,7 @@ TEST_F(Details, ComeFromProgramsThatNoOtherProcessShares) {
 }
 
 TEST_F(Details, TellIoctlsApartByFileAndRequest) {
-  OPEN_OR_SKIP(ioctls_by());
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by());
   Fd null(open("/dev/null", O_RDWR));
   Fd random(open("/dev/random", O_RDONLY));
   std::array<int, 2> pipes{};
@@ -97,7 +97,7 @@ TEST_F(Details, TellIoctlsApartByFileAndRequest) {
 TEST_F(Details, TellCallsThatMoveDataApartByTheKindOfFile) {
   DetailRequest files;
   files.files = true;
-  OPEN_OR_SKIP(files);
+  OPEN_WITH_DETAILS_OR_SKIP(files);
   std::array<int, 2> pipes{};
   std::array<int, 2> sockets{};
   ASSERT_EQ(pipe(pipes.data()), 0);
@@ -155,14 +155,14 @@ TEST_F(Details, TellCallsThatMoveDataApartByTheKindOfFile) {
 }
 
 TEST_F(Details, TellAnEventDescriptorFromAFile) {
-  OPEN_OR_SKIP(ioctls_by());
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by());
   Fd event(eventfd(0, 0));
   count([&] { ioctl(event, kUnknown, 0); });
   EXPECT_EQ(ioctls({.file = FileKind::other, .request = kUnknown}), 1U);
 }
 
 TEST_F(Details, KnowWhatADescriptorStoodForWhenTheCallEntered) {
-  OPEN_OR_SKIP(ioctls_by());
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by());
   Fd null(open("/dev/null", O_RDWR));
   Fd random(open("/dev/random", O_RDONLY));
   const int fd = dup(null);
@@ -177,7 +177,7 @@ TEST_F(Details, KnowWhatADescriptorStoodForWhenTheCallEntered) {
 }
 
 TEST_F(Details, AreLeftOutOfCallsThatThereIsNoRoomFor) {
-  OPEN_OR_SKIP(ioctls_by());
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by());
   Fd null(open("/dev/null", O_RDWR));
   constexpr std::uint64_t kRequests = 400;
   count([&] {

@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t kPtmx = 5U << 20 | 2;
 
 TEST_F(Details, HoldTheSubCommandWhereARuleSaysWhereItIs) {
-  OPEN_OR_SKIP(ioctls_by({{kNull, 0xffff'ffff, 0x34, 0xff, 8, RequestRule::kNowhere}}));
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by({{kNull, 0xffff'ffff, 0x34, 0xff, 8, RequestRule::kNowhere}}));
   Fd null(open("/dev/null", O_RDWR));
   Fd random(open("/dev/random", O_RDONLY));
   const std::array<std::uint32_t, 4> argument{1, 2, 0xc0de, 4};
@@ -44,7 +44,7 @@ TEST_F(Details, HoldTheSubCommandWhereARuleSaysWhereItIs) {
 
 // TIOCGPTN succeeds and writes the terminal's number: taken for a status, 0 is a success, any other a failure.
 TEST_F(Details, KeepCallsThatFailedForTheDriverApartFromThoseThatSucceeded) {
-  OPEN_OR_SKIP(ioctls_by({{kPtmx, 0xffff'ffff, TIOCGPTN, 0xffff'ffff, RequestRule::kNowhere, 0}}));
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by({{kPtmx, 0xffff'ffff, TIOCGPTN, 0xffff'ffff, RequestRule::kNowhere, 0}}));
   Fd null(open("/dev/null", O_RDWR));
   Fd first(open("/dev/ptmx", O_RDWR | O_NOCTTY));
   Fd second(open("/dev/ptmx", O_RDWR | O_NOCTTY));
@@ -70,7 +70,7 @@ TEST_F(Details, KeepCallsThatFailedForTheDriverApartFromThoseThatSucceeded) {
 }
 
 TEST_F(Details, KeepTheCallsOfADriversThreadsApart) {
-  OPEN_OR_SKIP(ioctls_by({}, {"cuda", "another"}));
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by({}, {"cuda", "another"}));
   Fd null(open("/dev/null", O_RDWR));
   const auto work = [&](const char* name) {
     std::thread([&] {
@@ -101,7 +101,7 @@ TEST_F(Details, TakeTheMainThreadForTheProgramsWhateverItsName) {
     ~Name() { prctl(PR_SET_NAME, before.data()); }
     std::array<char, 16> before{};
   } name;
-  OPEN_OR_SKIP(ioctls_by({}, {"cuda"}));
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by({}, {"cuda"}));
   count([&] {
     getppid();
     std::thread([] { getppid(); }).join();
@@ -119,7 +119,7 @@ TEST_F(Details, TakeTheMainThreadForTheProgramsWhateverItsName) {
 
 // A node with a driver's numbers needs no driver to be named, and none to be opened by name only.
 TEST_F(Details, KnowADriversDeviceByItsNumbers) {
-  OPEN_OR_SKIP(ioctls_by({{195U << 20, 0xfff0'0000, 0x2b, 0xff, 12, RequestRule::kNowhere}}));
+  OPEN_WITH_DETAILS_OR_SKIP(ioctls_by({{195U << 20, 0xfff0'0000, 0x2b, 0xff, 12, RequestRule::kNowhere}}));
   std::string folder = "/tmp/syscost-details-XXXXXX";
   ASSERT_NE(mkdtemp(folder.data()), nullptr);
   const std::string path = folder + "/nvidiactl";

@@ -14,10 +14,10 @@ namespace syscost::ebpf {
 namespace {
 
 constexpr std::uint32_t kCpus = 2;
-constexpr SyscallId kWrite{Abi::x86_64, 1};
+constexpr SyscallId kCounted{Abi::x86_64, 1};
 
 /// Records what it is given.
-struct Collected final : CrossingSink {
+struct CollectedCrossings final : CrossingSink {
   void add(const Crossing& crossing) override { all.push_back(crossing); }
   std::vector<Crossing> all;
 };
@@ -28,7 +28,7 @@ class SegmentsTest : public testing::Test {
     memory_.cpu_count = kCpus;
     blocks_.resize(map_blocks(kCpus));
     memory_.blocks = blocks_;
-    memory_.directory().syscall_of[kSlot] = kWrite.number;
+    memory_.directory().syscall_of[kSlot] = kCounted.number;
     memory_.directory().slots_used = kSlot + 1;
   }
 
@@ -74,7 +74,7 @@ TEST_F(SegmentsTest, AddsUpTheCpusOfTheProcessLane) {
   Segments segments(memory_);
   CallTable table(std::pmr::get_default_resource());
   segments.take(Lane::kProcess, 1, table);
-  const Tally& write = table.at(kWrite);
+  const Tally& write = table.at(kCounted);
   EXPECT_EQ(write.entries, 7U);
   EXPECT_EQ(write.calls, 7U);
   EXPECT_EQ(write.latency.count(), 7U);
@@ -91,7 +91,7 @@ TEST_F(SegmentsTest, LeavesTheOtherBankAndOtherLanesAlone) {
   segments.take(Lane::kProcess, 1, table);
   EXPECT_TRUE(table.empty());
   segments.take(Lane{1}, 1, table);
-  EXPECT_EQ(table.at(kWrite).calls, 2U);
+  EXPECT_EQ(table.at(kCounted).calls, 2U);
 }
 
 TEST_F(SegmentsTest, TakesEverythingExactlyOnce) {
@@ -115,9 +115,9 @@ TEST_F(SegmentsTest, CountsErrorsByErrnoAndInterruptedCallsAsEintr) {
   Segments segments(memory_);
   CallTable table(std::pmr::get_default_resource());
   segments.take(Lane::kProcess, 1, table);
-  EXPECT_EQ(table.at(kWrite).errors.count(EBADF), 2U);
-  EXPECT_EQ(table.at(kWrite).errors.count(EINTR), 1U);
-  EXPECT_EQ(table.at(kWrite).calls, 3U);
+  EXPECT_EQ(table.at(kCounted).errors.count(EBADF), 2U);
+  EXPECT_EQ(table.at(kCounted).errors.count(EINTR), 1U);
+  EXPECT_EQ(table.at(kCounted).calls, 3U);
 }
 
 TEST_F(SegmentsTest, ClearsWhatAStragglerLeftSoThatTheNextSegmentStartsAtZero) {
@@ -146,7 +146,7 @@ TEST_F(SegmentsTest, DeliversEachCrossingOnceAndInOrder) {
   Segments segments(memory_);
   crossing(1, 2);
   crossing(1, 3);
-  Collected collected;
+  CollectedCrossings collected;
   segments.take_crossings(collected);
   segments.take_crossings(collected);
   ASSERT_EQ(collected.all.size(), 2U);
@@ -161,7 +161,7 @@ TEST_F(SegmentsTest, CountsCrossingsThatFoundNoRoomAsLost) {
   for (int i = 0; i < SYSCOST_LOG_RECORDS; ++i) crossing(1, 2);
   memory_.directory().log_produced += 3;  // three more came: no room, nothing written
   memory_.directory().log_lost += 3;
-  Collected collected;
+  CollectedCrossings collected;
   segments.take_crossings(collected);
   EXPECT_EQ(collected.all.size(), std::size_t{SYSCOST_LOG_RECORDS});
   EXPECT_EQ(segments.lost(), 3U);

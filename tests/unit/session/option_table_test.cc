@@ -20,7 +20,7 @@ std::string preset_of(const char* name) {
 }
 
 /// Cause and fix, or "" when `value` is taken.
-std::string complaint(const OptionEntry& option, std::string_view value) {
+std::string entry_complaint(const OptionEntry& option, std::string_view value) {
   const std::string setting = variable_of(option) + "=" + std::string(value);
   const Result<ParsedOptions> parsed = parse_options({"program"}, {setting}, Spelling::prefixed);
   return parsed.ok() ? "" : parsed.failure().reason + " | " + parsed.failure().how_to_fix;
@@ -76,10 +76,10 @@ TEST(OptionTable, SendsEachValueWhereItsKindBelongs) {
 TEST(OptionTable, TakesEachWordThatItNamesAndNoOther) {
   for (const OptionEntry& option : option_table()) {
     for (const Word& word : option.words)
-      EXPECT_EQ(complaint(option, word.text == "events=N" ? "events=1000" : word.text), "") << option.name;
+      EXPECT_EQ(entry_complaint(option, word.text == "events=N" ? "events=1000" : word.text), "") << option.name;
     if (option.kind != ValueKind::word && option.kind != ValueKind::words && option.kind != ValueKind::on_words)
       continue;
-    EXPECT_NE(complaint(option, "nonsense").find("\"nonsense\" is not one of " + list_of_words(option.words)),
+    EXPECT_NE(entry_complaint(option, "nonsense").find("\"nonsense\" is not one of " + list_of_words(option.words)),
               std::string::npos)
         << option.name;
   }
@@ -95,10 +95,11 @@ TEST(OptionTable, SaysWhatHoldsWithoutAnOption) {
 
 TEST(OptionTable, RefusesAValueThatIsMissing) {
   for (const char* name : {"csv", "cupti"}) {
-    EXPECT_NE(complaint(*find_option(name, false), "").find("a file name is missing"), std::string::npos) << name;
+    EXPECT_NE(entry_complaint(*find_option(name, false), "").find("a file name is missing"), std::string::npos) << name;
   }
   for (const char* name : {"artifacts", "bpf_path"}) {
-    EXPECT_NE(complaint(*find_option(name, false), "").find("the name of a folder is missing"), std::string::npos);
+    EXPECT_NE(entry_complaint(*find_option(name, false), "").find("the name of a folder is missing"),
+              std::string::npos);
   }
 }
 
