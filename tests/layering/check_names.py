@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Names that one folder may define only once: check_names.py SOURCE
 
-`./dev demo`, `./dev package` and the builds of projects that add syscost as a folder compile many files as one, because their headers are then read once; the tests compile file by file. So two files of a folder must not define the same
+Most builds compile several files as one, because their headers are then read once. So two files of a folder must not define the same
 constant, enumerator or type in an unnamed namespace, nor functions of one name with equally many parameters: those may compile, and a call
-may take the other file's.
+may take the other file's. Tests are in the namespaces of what they test, and names of one namespace are not those of another.
 """
 import os
 import re
@@ -13,12 +13,14 @@ import sys
 # Compiled file by file in any case: their CMakeLists.txt say so.
 ALONE = ("plugin/src/core/count.cc", "plugin/src/backends/dispatch/stub/")
 TREES = ("plugin/src", "bench_tool/src")
+TESTS = ("tests/unit", "tests/gpu_stamps", "tests/simulation")
 # At the margin of the file, as clang-format leaves what stands in a namespace.
 CONSTANT = re.compile(r"^(?:inline )?const(?:expr|init)? .*?\b(k[A-Z]\w*)\s*(?:\[|=|\{)")
 TYPE = re.compile(r"^(?:struct|class|enum class|enum|union) (\w+)\b[^;]*\{")
 # Its enumerators are names of the namespace.
 UNSCOPED_ENUM = re.compile(r"^enum (?!class )[^{;]*\{(.*?)\}", re.MULTILINE | re.DOTALL)
-FUNCTION = re.compile(r"^[\w:<>,&*\[\] ]+?[ &*](\w+)\(([^;]*?)\)(?: noexcept| const)* \{")
+FUNCTION = re.compile(r"^(?! )[\w:<>,&*\[\] ]+?[ &*](\w+)\(([^;]*?)\)(?: noexcept| const)* \{")
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{", re.MULTILINE)
 
 
 def unnamed(text):
@@ -43,7 +45,7 @@ def names(text):
 
 def main():
     faults = []
-    for tree in TREES:
+    for tree in TREES + TESTS:
         for folder, _, files in sorted(os.walk(os.path.join(sys.argv[1], tree))):
             first = {}
             for name in sorted(files):
@@ -51,11 +53,14 @@ def main():
                 if not name.endswith(".cc") or os.path.relpath(path, sys.argv[1]).startswith(ALONE):
                     continue
                 with open(path, encoding="utf-8") as file:
-                    for defined in sorted(names(file.read())):
-                        if defined in first:
-                            faults.append(f"{os.path.relpath(path, sys.argv[1])}: {defined} is defined in {first[defined]}, too: "
-                                          "give one of them a name that says more")
-                        first.setdefault(defined, name)
+                    text = file.read()
+                space = NAMESPACE.search(text) if tree in TESTS else None
+                for defined in sorted(names(text)):
+                    key = (space and space[1], defined)
+                    if key in first:
+                        faults.append(f"{os.path.relpath(path, sys.argv[1])}: {defined} is defined in {first[key]}, too: "
+                                      "give one of them a name that says more")
+                    first.setdefault(key, name)
     for fault in faults:
         print(f"check_names: {fault}", file=sys.stderr)
     return 1 if faults else 0
