@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rules about calls of any kind. They say less than others, so they are silent about a syscall that another rule names.
+// Rules about calls of any kind. They say less than others, so they are silent about a syscall that another rule names,
+// unless that is a note that costs less than half.
 #pragma once
 
 #include <vector>

@@ -113,7 +113,7 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
   // The first one about a syscall silences the others: it must not be a note.
   if (rule.is_general) std::stable_partition(hits.begin(), hits.end(), [](const Hit& hit) { return !hit.is_note; });
   for (Hit& hit : hits) {
-    if (rule.is_general && is_named(hit.syscall, hit.is_note)) continue;
+    if (rule.is_general && is_named(hit)) continue;
     Finding finding{rule.name,
                     window.name,
                     std::move(hit.syscall),
@@ -131,12 +131,20 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
   }
 }
 
-bool Finder::is_named(std::string_view syscall, bool by_notes) const {
-  const auto is_among = [&](const std::vector<Finding>& list, std::size_t first) {
-    return std::any_of(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(),
-                       [&](const Finding& one) { return one.syscall == syscall; });
+bool Finder::is_named(const Hit& hit) const {
+  bool is_found = false;
+  double noted_ns = -1;
+  const auto look_at = [&](const std::vector<Finding>& list, std::size_t first, const auto& see) {
+    for (auto one = list.begin() + static_cast<std::ptrdiff_t>(first); one != list.end(); ++one) {
+      if (one->syscall == hit.syscall) see(*one);
+    }
   };
-  return is_among(findings_.found, first_of_window_) || (by_notes && is_among(findings_.notes, first_note_of_window_));
+  look_at(findings_.found, first_of_window_, [&](const Finding&) { is_found = true; });
+  if (is_found || !hit.is_note) return is_found;
+  look_at(findings_.notes, first_note_of_window_,
+          [&](const Finding& one) { noted_ns = std::max(noted_ns, one.cost_ns); });
+  // A cheap note about some of the calls does not say what all of them cost.
+  return noted_ns >= 0 && noted_ns >= kShareOfNamed * hit.cost_ns;
 }
 
 void Finder::demote() {

@@ -43,8 +43,9 @@ class Finder {
   using Key = std::pair<model::NameId, model::NameId>;  ///< Program and test.
 
   void run(const Rule& rule, const TestWindows& test, const TracedWindow* trace);
-  /// True if a finding of this window, or with `by_notes` a note, is about `syscall`.
-  bool is_named(std::string_view syscall, bool by_notes) const;
+  /// True if a finding of this window is about the syscall of `hit`; if `hit` is a note, also if notes are, of which
+  /// one costs half as much or more.
+  bool is_named(const Hit& hit) const;
   /// Makes findings notes whose calls cost next to nothing, those of one rule and line added up.
   void demote();
   void add_lack(const Rule& rule, std::string_view reason);

@@ -57,7 +57,8 @@ struct Rule {
       {};                      ///< When it fires in a window that has a trace; empty: the trace makes no difference.
   std::string_view note = {};  ///< When there is a note instead of a finding; empty: never.
   std::string_view remedy;
-  bool is_general = false;  ///< Silent about a syscall that this window has a finding of; a note also after a note.
+  bool is_general = false;  ///< Silent about a syscall that this window has a finding of; a note also after a note
+                            ///< that costs half as much or more.
   // How it looks; a rule has at least one of these.
   std::vector<Hit> (*in_counts)(const WindowCalls&) = nullptr;
   std::vector<Hit> (*in_trace)(const TracedWindow&) = nullptr;  ///< In the place of in_counts, if there is a trace.

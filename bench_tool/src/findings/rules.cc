@@ -238,9 +238,11 @@ constexpr std::array kRules = {
          .in_a_trace =
              "In rows, a call fails 20 times or more after the first time, with the same arguments and EBADF, "
              "EFAULT or ENOTSOCK. This is a fault whatever it costs.",
-         .note = "Other errors, while the call's file does not change, but for EAGAIN, EALREADY, ECHILD, EINPROGRESS, "
-                 "EINTR, ETIMEDOUT and, for lookups, ENOENT: an error may be the answer. Without a trace: 20 calls or "
-                 "more of a syscall, over all passes of a loop, and half of them or more fail with such errors.",
+         .note =
+             "Other errors, while the call's file does not change, but for EAGAIN, EALREADY, ECHILD, EINPROGRESS, "
+             "EINTR, ETIMEDOUT and, for lookups, ENOENT: an error may be the answer. Without a trace: 20 calls or "
+             "more of a syscall, over all passes of a loop, and half of them or more fail with such errors. Not of a "
+             "syscall that another rule speaks of, unless that is a note that costs less than half of this one.",
          .remedy = "Look at the errors: the call asks for something that is not there, or is not needed.",
          .is_general = true,
          .in_counts = failing_calls,
@@ -255,7 +257,9 @@ constexpr std::array kRules = {
             "after the first time, with the same arguments and result, while the file does not change.",
         .note =
             "The same of other files, of descriptors, and of getpid and its relatives, getcwd, uname and "
-            "getsockopt. Else 1000 calls or more of a syscall that does not wait; only the one with the most calls.",
+            "getsockopt. Else 1000 calls or more of a syscall that does not wait; only the one with the most calls. "
+            "Not of a syscall that another rule speaks of, unless that is a note that costs less than half of this "
+            "one.",
         .remedy = "Keep the answer, or let one call do more. Look for the line that makes the calls (--syscost_where).",
         .is_general = true,
         .in_counts = many_calls,

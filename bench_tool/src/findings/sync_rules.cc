@@ -60,10 +60,12 @@ bool is_sync(std::string_view name) {
 }
 
 Hit hit_of(const std::string& path, const Calls& syncs, std::size_t writes, bool is_note) {
-  return {std::string(syncs.front()->name()), site_of(syncs),
-          fmt::format("{} syncs for {} writes to {}{}", syncs.size(), writes, path,
-                      is_note ? "" : ", with hardly anything else in between"),
-          cost_of(syncs), is_note};
+  // A folder is not written: files are made, renamed and removed in it.
+  const std::string of = writes == 0 ? "of" : fmt::format("for {} writes to", writes);
+  return {
+      std::string(syncs.front()->name()), site_of(syncs),
+      fmt::format("{} syncs {} {}{}", syncs.size(), of, path, is_note ? "" : ", with hardly anything else in between"),
+      cost_of(syncs), is_note};
 }
 
 }  // namespace

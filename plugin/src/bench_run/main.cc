@@ -154,12 +154,14 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   refuse_if_not_started(name, end);
   notes.print();
   if (!rows.has_rows_of_this_run()) {
+    const char* const ended =
+        end.exit_code() == 0 ? "" : "see above why it failed: perhaps its first test ended it; or ";
     std::fprintf(
         stderr,
-        "bench: no program below %s reported a test, so nothing was measured\n"
-        "  fix: let it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
+        "bench: no program below %s reported a test that ended, so nothing was measured\n"
+        "  fix: %slet it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
         "       bench run --process -- %s\n",
-        name.c_str(), name.c_str());
+        name.c_str(), ended, name.c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (!rows.is_named()) print_summary(folder, rows.path(), signals);

@@ -156,9 +156,10 @@ void fstat_of(MadeTrace& trace, int descriptor) {
       {{"dfd", std::to_string(descriptor)}, {"filename", "\"\""}, {"statbuf", "0x7f00"}, {"flag", "AT_EMPTY_PATH"}}, 0);
 }
 
-/// What bench says of a test that has this trace.
-Findings all_of(MadeTrace& trace) {
-  testing::Loaded loaded = testing::load(testing::test_row({{"total_calls", "9"}, {"total_errors", "0"}}));
+/// What bench says of a test that has this trace and these rows.
+Findings all_of(MadeTrace& trace,
+                const std::string& rows = testing::test_row({{"total_calls", "9"}, {"total_errors", "0"}})) {
+  testing::Loaded loaded = testing::load(rows);
   const std::vector<model::Group> groups = model::group_samples(loaded.data);
   Finder finder(loaded.data, groups);
   stats::for_each_summary(loaded.data, groups, false,
@@ -177,6 +178,26 @@ TEST(ManyCallsInOrder, KeepsAFindingThoughANoteIsAboutTheSameCall) {
   const Findings all = all_of(trace);
   ASSERT_EQ(all.found.size(), 1U);
   EXPECT_EQ(all.found[0].evidence, "newfstatat of /etc/localtime is asked 1000 times more, and the answer is the same");
+}
+
+TEST(ManyCallsInOrder, ACheapNoteDoesNotHideWhatAllCallsCost) {
+  MadeTrace trace;
+  for (int i = 0; i < 21; ++i) trace.call("mkdir", {{"pathname", "\"/tmp/db\""}}, "-1 EEXIST (File exists)");
+  const auto rows_of = [](const std::string& calls, const std::string& ns) {
+    return testing::test_row({{"total_calls", calls}, {"total_errors", "0"}}) +
+           testing::syscall_row({{"syscall", "mkdir"},
+                                 {"calls", calls},
+                                 {"entries", calls},
+                                 {"errors", "0"},
+                                 {"latency_count", calls},
+                                 {"latency_sum_ns", ns}});
+  };
+  const Findings dear = all_of(trace, rows_of("3000", "3000000"));
+  ASSERT_EQ(dear.notes.size(), 2U);
+  EXPECT_EQ(dear.notes[0].evidence, "3000 mkdir, 1.00 us each");
+  EXPECT_EQ(dear.notes[1].evidence, "mkdir of /tmp/db fails 20 times more in the same way (EEXIST)");
+  // Half of the cost is in the other note.
+  EXPECT_EQ(all_of(trace, rows_of("1000", "40000")).notes.size(), 1U);
 }
 
 TEST(ManyCallsInOrder, TakesADescriptorThatIsOpenedAnewForAnotherFile) {

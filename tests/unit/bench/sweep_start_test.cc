@@ -16,10 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class SweepStart : public testing::Test {
+class SweepStart : public ::testing::Test {
  protected:
   SweepStart() {
-    std::string name = testing::TempDir() + "sweep.XXXXXX";
+    std::string name = ::testing::TempDir() + "sweep.XXXXXX";
     folder_ = ::mkdtemp(name.data());
   }
   ~SweepStart() override { fs::remove_all(folder_); }

@@ -195,16 +195,16 @@ TEST_P(CallStacksTest, AreThoseOfTheLibraryThatIsLoadedNow) {
 
 // ---- limits ---------------------------------------------------------------------------------------------------------
 
-__attribute__((noinline)) void recurse(int depth) {
-  if (depth > 0) recurse(depth - 1);
+__attribute__((noinline)) void recurse_then_call(int depth) {
+  if (depth > 0) recurse_then_call(depth - 1);
   if (depth == 0) call();
   asm volatile("" : : : "memory");
 }
 
 TEST_P(CallStacksTest, EndAtTheMostFunctions) {
   const Counted counted = count_by_stack(backend(), [] {
-    recurse(200);
-    recurse(201);
+    recurse_then_call(200);
+    recurse_then_call(201);
   });
   EXPECT_EQ(counted.calls, 2U);
   // The callers beyond are not known, so both are one.
