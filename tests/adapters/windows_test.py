@@ -3,11 +3,15 @@
 import os
 import shutil
 import subprocess
+import time
 import unittest
 import xml.etree.ElementTree as xml
 
 from adapter_case import (BACKENDS, BIN, COUNT_CALLS, COUNT_ENTRIES, EARLY, FILTER_REASON, MANY, UNDER_A_FILTER, USER_MAIN, Case,
                           environment, main)
+
+
+ALARM = os.path.join(BIN, "adapter_alarm")
 
 
 class Windows(Case):
@@ -74,6 +78,15 @@ class Windows(Case):
         self.assertEqual([name for name in names if name not in ("brk", "mmap", "munmap")], [
             "rt_sigprocmask", "flock", "getrusage", "getppid", "getppid", "getppid", "gettid", "fstat", "pread64",
             "getrusage", "fstat", "flock", "fstat", "rt_sigprocmask", "write"])
+
+    def test_an_alarm_that_a_test_leaves_does_not_run_while_its_trace_is_written(self):
+        self.needs("dispatch")
+        started = time.monotonic()
+        self.run_program(ALARM, f"--syscost_csv={self.csv}", "--syscost_backend=dispatch", "--syscost_trace=events=1100000")
+        self.assertEqual(self.names_of_tests(), ["Alarm.IsLeft", "Alarm.HasTheTimeThatWasLeft"])
+        [row] = self.rows(test="Alarm.IsLeft", record="syscall", syscall="getppid")
+        self.assertEqual(row["calls"], "1000000")
+        self.assertGreater(time.monotonic() - started, 0.3)  # else it says nothing
 
     def test_set_up_and_tear_down_have_rows_of_their_own_and_the_printer_has_none(self):
         for output in ([], ["--gtest_brief=1"], ["--gtest_color=yes"]):

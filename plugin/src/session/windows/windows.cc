@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <climits>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "os/paused_alarm.h"
 #include "os/quiet_memory.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
@@ -200,6 +202,10 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
+  std::optional<PausedAlarm> paused;
+  const Options& options = shared_.options;
+  const bool may_take_long = options.trace.wanted || options.scheduler.wanted || options.where.wanted || options.leaks;
+  if (may_take_long || window.is_traced) paused.emplace();
   const std::optional<LeftOpen> left = leaks_.end(window, cost.get(), shared_);
   shared_.has_window.store(false, std::memory_order_release);
 
