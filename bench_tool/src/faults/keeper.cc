@@ -123,9 +123,13 @@ std::string cover_tmp(const KeeperTask& task) {
   for (const std::string& argument : task.command->arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   const std::string uncovered = task.command->has_own_tmp ? cover_tmp(task) : std::string();
-  if (uncovered.empty() && ::chdir(working.c_str()) == 0) ::execv(pointers[0], pointers.data());
-  const std::string fault =
-      uncovered.empty() ? fmt::format("{} cannot be started: {}", pointers[0], std::strerror(errno)) : uncovered;
+  std::string fault = uncovered;
+  if (fault.empty() && ::chdir(working.c_str()) != 0) {
+    fault = fmt::format("{} cannot be entered: {}", working.native(), std::strerror(errno));
+  } else if (fault.empty()) {
+    ::execv(pointers[0], pointers.data());
+    fault = fmt::format("{} cannot be started: {}", pointers[0], std::strerror(errno));
+  }
   [[maybe_unused]] const ssize_t written = ::write(not_started, fault.data(), fault.size());
   constexpr int kNotFound = 127;
   ::_exit(kNotFound);

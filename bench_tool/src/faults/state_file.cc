@@ -259,7 +259,8 @@ std::string StateFile::open(const std::string& path, SweepState& state) {
   constexpr int kFlags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
   struct stat kind {};
   // Another sweep that has added nothing may remove its file between the open and the lock.
-  while (kind.st_nlink == 0) {
+  constexpr int kTries = 100;  // some file systems count no links
+  for (int i = 0; i < kTries && kind.st_nlink == 0; ++i) {
     if (file_ >= 0) ::close(file_);
     file_ = ::open(path.c_str(), kFlags | O_CREAT | O_EXCL, kOwnerOnly);
     is_made_ = file_ >= 0;

@@ -89,7 +89,9 @@ std::string Sweep::runner_fault(const ContainedEnd& end) const {
   if (!end.has_started && end.fault.starts_with("--private-tmp")) {
     return end.fault + "\nLeave the option out, or run as a user who may make a namespace (as root, for example).";
   }
-  if (!end.has_started) return without_a_part(end.fault);
+  if (!end.has_started) {
+    return end.fault.starts_with(options_.runner + " cannot be started") ? without_a_part(end.fault) : end.fault;
+  }
   // What the dynamic loader says of a program that lacks a library.
   const std::string_view line = std::string_view(end.output).substr(0, end.output.find('\n'));
   const bool is_loaders = line.starts_with(options_.runner + ": error while loading shared libraries: ");

@@ -284,7 +284,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.threads_left = fold.totals(&Totals::threads_left, {});
   out.children_left = fold.totals(&Totals::children_left, {});
   out.mapped_bytes_left = fold.totals(&Totals::mapped_bytes_left, {});
-  out.peak_mapped_bytes = fold.where_known(&Totals::peak_mapped_bytes);
+  out.peak_mapped_bytes = fold.totals(&Totals::peak_mapped_bytes, {});
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 

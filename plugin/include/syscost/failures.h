@@ -195,8 +195,8 @@ inline std::vector<int> swept_errors(const std::string& syscall, const SweepOpti
   return errors;
 }
 
-/// By how much the heap grows at least in each of three more runs, beyond what it grows by without the failure. What is
-/// made once, such as a buffer or a cache, is no leak.
+/// By how much the heap grows at least in each of three to six more runs, beyond what it grows by without the failure.
+/// What is made once, such as a buffer or a cache, is no leak.
 template <class Body>
 std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOptions& options, std::string& text) {
   constexpr int kRuns = 3;

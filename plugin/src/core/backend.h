@@ -191,8 +191,10 @@ class Backend {
   /// Null if the backend does not see what calls write. Lives as long as the backend.
   virtual FileRecorder* files() { return nullptr; }
 
-  /// For --syscost_leaks: from now on the kernel is asked, after each counted call that maps memory, how much the
-  /// process has mapped. Between windows.
+  /// For --syscost_leaks, before begin_mapped_peak(). Makes syscalls.
+  virtual void prepare_mapped_peak() {}
+  /// From now on the kernel is asked, after each counted call that maps memory, how much the process has mapped. Makes
+  /// no syscall. Between windows.
   virtual void begin_mapped_peak() {}
   /// Ends it: the most bytes that were mapped after such a call; 0 = there was none. Empty if the kernel was not asked
   /// each time, or the backend cannot. Between windows.

@@ -14,6 +14,10 @@
 
 #include <array>
 #include <cstddef>
+#include <future>
+#include <map>
+#include <string_view>
+#include <thread>
 
 #include "syscost/loop.h"
 
@@ -100,6 +104,13 @@ TEST(MappedPeak, FailsToMap0) {
   EXPECT_EQ(mmap(nullptr, 0, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MAP_FAILED);
 }
 
+/// No argument says how much io_setup maps: some pages of events, which io_destroy unmaps again.
+TEST(MappedPeak, OfAnIoContext) {
+  unsigned long context = 0;
+  if (syscall(SYS_io_setup, 60000, &context) != 0) GTEST_SKIP() << "io_setup fails here";
+  syscall(SYS_io_destroy, context);
+}
+
 /// What a loop maps is not the test's.
 TEST(MappedPeak, ExcludesALoop) {
   for (auto cycle : syscost::Loop("maps")) unmap(map(4), 4);
@@ -118,16 +129,60 @@ TEST(MappedPeakOfOdd, DISABLED_After16) {
   unmap(map(16), 16);
 }
 
-/// A filter that kills for pread64, which the program does not make.
-TEST(MappedPeakOfOdd, DISABLED_ForbidsReads) {
+/// A file takes the number of each of our descriptors, and looks like what is read there.
+TEST(MappedPeakOfOdd, DISABLED_AnotherFileOnOurNumbers) {
+  const int file = memfd_create("statm", MFD_CLOEXEC);
+  const std::string_view text = "99999999 1 2 3 0 5 0\n";
+  ASSERT_EQ(write(file, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  std::map<int, int> kept;
+  for (int descriptor = file + 1; descriptor < 1024; ++descriptor) {
+    const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 1024);
+    if (copy < 0) continue;
+    kept[descriptor] = copy;
+    dup2(file, descriptor);
+  }
+  unmap(map(16), 16);
+  for (const auto& [descriptor, copy] : kept) {
+    dup3(copy, descriptor, O_CLOEXEC);
+    close(copy);
+  }
+  close(file);
+}
+
+/// A worker installs a filter for itself, and maps memory in the next test.
+std::thread g_worker;
+std::promise<void> g_maps;
+
+void install_filter_that_kills_for_reads() {
   std::array<sock_filter, 4> code = {{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
                                       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 0, 1),
                                       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
                                       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)}};
   const sock_fprog program{static_cast<unsigned short>(code.size()), code.data()};
-  unmap(map(16), 16);
   ASSERT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
   ASSERT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+TEST(MappedPeakOfWorker, DISABLED_InstallsAFilter) {
+  std::promise<void> installed;
+  g_worker = std::thread([&installed] {
+    install_filter_that_kills_for_reads();
+    installed.set_value();
+    g_maps.get_future().wait();
+    unmap(map(16), 16);
+  });
+  installed.get_future().wait();
+}
+
+TEST(MappedPeakOfWorker, DISABLED_MapsUnderIt) {
+  g_maps.set_value();
+  g_worker.join();
+}
+
+/// A filter that kills for pread64, which the program does not make.
+TEST(MappedPeakOfOdd, DISABLED_ForbidsReads) {
+  unmap(map(16), 16);
+  install_filter_that_kills_for_reads();
   unmap(map(16), 16);
 }
 

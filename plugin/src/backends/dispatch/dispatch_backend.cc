@@ -95,7 +95,8 @@ class DispatchBackend final : public Backend {
   const StackSource* stacks() const override { return stacks_.get(); }
   FaultInjector* faults() override { return &faults_; }
   FileRecorder* files() override { return &files_; }
-  void begin_mapped_peak() override { mapped_peak_.begin(patching_ == Patching::allowed); }
+  void prepare_mapped_peak() override { mapped_peak_.prepare(patching_ == Patching::allowed); }
+  void begin_mapped_peak() override { mapped_peak_.begin(); }
   std::optional<std::uint64_t> end_mapped_peak() override;
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();

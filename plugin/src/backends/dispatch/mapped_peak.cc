@@ -2,16 +2,37 @@
 #include "backends/dispatch/mapped_peak.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
 
 #include "backends/dispatch/string_copies.h"
 #include "backends/dispatch/stub/mapped_peak.h"
+#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/trace_strings.h"
 #include "os/own_descriptors.h"
 
 namespace syscost::dispatch {
 namespace {
+
+/// For the trial, which takes no argument.
+int g_tried_descriptor = -1;
+
+void try_to_ask() {
+  char text[1];
+  syscost_raw_syscall(SYS_pread64, g_tried_descriptor, reinterpret_cast<long>(text), sizeof text, 0);
+}
+
+void stop() {
+  if (signal_safe::stop_noting_mapped()) signal_safe::wait_for_calls_of_ours();
+}
+
+/// Since the backend began. Of other threads only what the stub has seen.
+bool may_be_filtered() {
+  return syscost_state.has_filter || std::atomic_ref(syscost_string_copies.may_be_filtered).load();
+}
 
 std::optional<std::uint64_t> noted() {
   const std::uint64_t unknown = std::atomic_ref(syscost_mapped_peak.unknown).load();
@@ -27,7 +48,7 @@ void forget() {
 }  // namespace
 
 MappedPeak::~MappedPeak() {
-  signal_safe::stop_noting_mapped();
+  stop();
   close_descriptor(statm_);
 }
 
@@ -36,31 +57,44 @@ bool MappedPeak::open_statm() {
   if (statm_ >= 0 && is_still_ours(statm_)) return true;
   // A fork child that keeps it reads its parent's number, and no child of ours reads it.
   const int opened = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-  statm_ = opened >= 0 ? keep_descriptor(opened, InChildren::kept) : -1;
-  return statm_ >= 0;
+  if (opened < 0) return false;
+  statm_ = keep_descriptor(opened, InChildren::kept);
+  if (statm_ != opened) return true;
+  // So few descriptors are allowed that there is no high number: the program needs them all.
+  close_descriptor(statm_);
+  return false;
 }
 
-void MappedPeak::begin(bool sees_all) {
-  signal_safe::stop_noting_mapped();
-  forget();
-  if (!open_statm()) return;
+void MappedPeak::prepare(bool sees_all) {
+  stop();
+  is_ready_ = false;
+  if ((is_tried_ && !may_ask_) || may_be_filtered() || !open_statm()) return;
   if (!is_tried_) {
     is_tried_ = true;
     has_filter_ = has_seccomp_filter();
-    may_ask_ = why_no_call_of_ours(sees_all, "pread64", [] { signal_safe::note_mapped_pages(); }).empty();
+    g_tried_descriptor = statm_;
+    may_ask_ = why_no_call_of_ours(sees_all, "pread64", try_to_ask).empty();
   }
-  if (!may_ask_ || (!has_filter_ && has_seccomp_filter())) return;
+  is_ready_ = may_ask_ && (has_filter_ || !has_seccomp_filter());
+}
+
+void MappedPeak::begin() {
+  forget();
+  if (!is_ready_) return;
   std::atomic_ref(syscost_mapped_peak.statm).store(statm_);
+  // A thread that installs a filter does so before it looks at what was stored, or sees it.
+  if (may_be_filtered()) stop();
 }
 
 std::optional<std::uint64_t> MappedPeak::end() {
-  if (std::atomic_ref(syscost_mapped_peak.statm).exchange(-1) < 0) return std::nullopt;
+  if (!is_ready_ || std::atomic_ref(syscost_mapped_peak.statm).exchange(-1) < 0) return std::nullopt;
+  signal_safe::wait_for_calls_of_ours();
   if (!is_still_ours(statm_)) return std::nullopt;
   return noted();
 }
 
 void MappedPeak::check() const {
-  if (may_ask_ && !has_filter_ && has_seccomp_filter()) signal_safe::stop_noting_mapped();
+  if (may_ask_ && !has_filter_ && has_seccomp_filter()) stop();
 }
 
 }  // namespace syscost::dispatch

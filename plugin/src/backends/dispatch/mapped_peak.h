@@ -17,8 +17,10 @@ class MappedPeak {
   MappedPeak(const MappedPeak&) = delete;
   MappedPeak& operator=(const MappedPeak&) = delete;
 
-  /// From now on the kernel is asked, if it may be. `sees_all`: as StringCopies::start().
-  void begin(bool sees_all);
+  /// Finds out if the kernel may be asked. Makes syscalls. `sees_all`: as StringCopies::start().
+  void prepare(bool sees_all);
+  /// From now on the kernel is asked, if it may be. Makes no syscall.
+  void begin();
   /// Ends what begin() began. The most pages that were mapped after a counted call, 0 = no call mapped memory. Empty:
   /// the kernel was not asked each time.
   std::optional<std::uint64_t> end();
@@ -31,6 +33,7 @@ class MappedPeak {
   int statm_ = -1;
   bool is_tried_ = false;
   bool may_ask_ = false;
+  bool is_ready_ = false;
   bool has_filter_ = false;
 };
 

@@ -18,6 +18,7 @@ enum syscost_byte_source {
   SYSCOST_BYTES_RELEASE = 7, /* unmapped: argument 2, in whole pages */
   SYSCOST_BYTES_REMAP = 8,   /* mremap: from argument 2 to argument 3, in whole pages */
   SYSCOST_BYTES_BREAK = 9,   /* brk: from the break before the call to its result, in whole pages */
+  SYSCOST_BYTES_UNSAID = 10, /* mapped, and nothing in the call says how much: no bytes are counted */
 };
 
 /* The descriptors that the data goes through, by argument. */
@@ -29,6 +30,11 @@ enum syscost_moving_files {
   SYSCOST_FILES_1_TO_3 = 4, /* splice, copy_file_range */
 };
 /* NOLINTEND(readability-identifier-naming) */
+
+/* SYSCOST_BYTES_UNSAID, for the peak of mapped memory: shmat, io_setup, map_shadow_stack; of i386 mmap with its
+ * arguments in memory, ipc (shmat), io_setup, shmat; of x32 shmat, map_shadow_stack, io_setup. x(abi, number) */
+#define SYSCOST_UNSAID_MAPPINGS(x) \
+  x(0, 30) x(0, 206) x(0, 453) x(1, 90) x(1, 117) x(1, 245) x(1, 397) x(2, 30) x(2, 453) x(2, 543)
 
 /* mremap's flag: the old mapping stays. */
 #define SYSCOST_REMAP_KEEPS_OLD 4

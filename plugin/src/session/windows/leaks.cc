@@ -22,12 +22,15 @@ Backend* notes_mapped(const OpenWindow& window, const Measurement& shared) {
 
 /// The most that was mapped in the window above what was mapped when it began, as far as its counted calls and its end
 /// say. Empty: some calls were not seen.
-std::optional<std::uint64_t> peak_after_calls(const OpenThings& before, const LeftOpen& left,
-                                              std::optional<std::uint64_t> most_mapped, const detail::CostData* cost) {
-  if (!most_mapped.has_value() || !before.mapped_at_end.has_value() || !left.mapped_bytes.has_value()) return {};
+std::optional<std::uint64_t> peak_after_calls(const OpenWindow& window, const OpenThings& after, const LeftOpen& left,
+                                              const detail::CostData* cost) {
+  if (!window.most_mapped.has_value() || !left.mapped_bytes.has_value()) return {};
   if (cost == nullptr || cost->lost + cost->late > 0) return {};
-  const std::uint64_t at_begin = before.mapped_at_end->bytes;
-  return std::max(*most_mapped > at_begin ? *most_mapped - at_begin : 0, *left.mapped_bytes);
+  const std::uint64_t most = *window.most_mapped;
+  // More than the process ever had: another file has had the number of ours.
+  if (most > after.mapped_at_begin->most_bytes) return {};
+  const std::uint64_t at_begin = window.open_before->mapped_at_end->bytes;
+  return std::max(most > at_begin ? most - at_begin : 0, *left.mapped_bytes);
 }
 
 bool is_set_up(const OpenWindow& window) {
@@ -40,7 +43,7 @@ void Leaks::begin(OpenWindow& window, Measurement& shared) {
   // It may map memory, which is not the window's.
   const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
   if (stacks != nullptr) stacks->begin_openers();
-  if (Backend* const backend = notes_mapped(window, shared)) backend->begin_mapped_peak();
+  if (Backend* const backend = notes_mapped(window, shared)) backend->prepare_mapped_peak();
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) return shared.recorder.note_problem(now.failure());
   window.open_before = std::move(now.value());
@@ -53,9 +56,17 @@ void Leaks::begin(OpenWindow& window, Measurement& shared) {
   of_set_ups_.erase(opened);
 }
 
+void Leaks::begin_calls(const OpenWindow& window, const Measurement& shared) {
+  if (!window.open_before.has_value()) return;
+  if (Backend* const backend = notes_mapped(window, shared)) backend->begin_mapped_peak();
+}
+
+void Leaks::end_calls(OpenWindow& window, const Measurement& shared) {
+  if (!window.open_before.has_value()) return;
+  if (Backend* const backend = notes_mapped(window, shared)) window.most_mapped = backend->end_mapped_peak();
+}
+
 std::optional<LeftOpen> Leaks::end(OpenWindow& window, const detail::CostData* cost, Measurement& shared) {
-  std::optional<std::uint64_t> most_mapped;
-  if (Backend* const backend = notes_mapped(window, shared)) most_mapped = backend->end_mapped_peak();
   if (!window.open_before.has_value()) return std::nullopt;
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) {
@@ -66,8 +77,7 @@ std::optional<LeftOpen> Leaks::end(OpenWindow& window, const detail::CostData* c
     LeftOpen left(*window.open_before, now.value());
     if (window.excluded.empty()) {
       name_openers(left, window.opened, shared);
-      left.peak_mapped_bytes =
-          std::max(left.peak_mapped_bytes, peak_after_calls(*window.open_before, left, most_mapped, cost));
+      left.peak_mapped_bytes = std::max(left.peak_mapped_bytes, peak_after_calls(window, now.value(), left, cost));
     } else {
       // What a loop does is not counted by its calls.
       left.peak_mapped_bytes.reset();

@@ -23,6 +23,10 @@ namespace syscost::session {
 class Leaks {
  public:
   void begin(OpenWindow& window, Measurement& shared);
+  /// Last before the window is armed, and first after it is disarmed: what other threads map in between belongs to no
+  /// window.
+  static void begin_calls(const OpenWindow& window, const Measurement& shared);
+  static void end_calls(OpenWindow& window, const Measurement& shared);
   /// Nullopt: begin() was not called, or could not read; or the window is a set-up. `cost`: what the window counted;
   /// null if nothing.
   std::optional<LeftOpen> end(OpenWindow& window, const detail::CostData* cost, Measurement& shared);

@@ -29,8 +29,10 @@ struct OpenWindow {
   std::string own_program;
   std::string starter;  ///< For a command: the program of this process. The command's process began as it.
   Usage usage_before;
-  std::optional<OpenThings> open_before;  ///< With --syscost_leaks.
-  std::uint64_t opened_ns = 0;            ///< On the monotonic clock.
+  // With --syscost_leaks:
+  std::optional<OpenThings> open_before;
+  std::optional<std::uint64_t> most_mapped;  ///< Bytes, after its calls (Backend::end_mapped_peak()).
+  std::uint64_t opened_ns = 0;               ///< On the monotonic clock.
   std::uint64_t start_ns = 0;  ///< opened_ns, moved on by each pause: the window's own time is what is left to its end.
   // The loops inside, which are not part of the window.
   std::string excluded;  // "excludes loop flush"

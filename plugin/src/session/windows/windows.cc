@@ -127,6 +127,7 @@ void Windows::arm() {
   if (shared_.options.leaks && !window.is_command) leaks_.begin(window, shared_);
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
   trace_.prepare(window);
+  Leaks::begin_calls(window, shared_);
   write_marker("syscost-begin", window);
   window.opened_ns = window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
@@ -147,6 +148,7 @@ std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
   OpenBackend& opened = *window.opened;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window.book_window, *cost);
+  Leaks::end_calls(window, shared_);
   write_marker("syscost-end", window);
   Result<void> checked = shared_.backend.check(opened);
   if (checked.ok()) {

@@ -20,8 +20,12 @@ constexpr Sources make_sources() {
   for (std::size_t i = kNumbers; i < std::size_t{kAbis} * kNumbers; ++i) {
     std::uint8_t& source = sources.of[i];
     const bool is_result = source >= SYSCOST_BYTES_RESULT && source <= SYSCOST_BYTES_SIZE_5;
-    source = is_result ? SYSCOST_BYTES_RESULT : SYSCOST_BYTES_NONE;
+    const bool maps = maps_memory(static_cast<syscost_byte_source>(source));
+    source = is_result ? SYSCOST_BYTES_RESULT : maps ? SYSCOST_BYTES_UNSAID : SYSCOST_BYTES_NONE;
   }
+#define SYSCOST_UNSAID(abi, number) sources.of[(abi)*kNumbers + (number)] = SYSCOST_BYTES_UNSAID;
+  SYSCOST_UNSAID_MAPPINGS(SYSCOST_UNSAID)
+#undef SYSCOST_UNSAID
   return sources;
 }
 

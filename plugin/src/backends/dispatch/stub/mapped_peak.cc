@@ -9,13 +9,28 @@
 namespace syscost::signal_safe {
 namespace {
 
-/// The first number of the file: all mapped pages. 0: the text is no such number, so the descriptor is another file.
-std::uint64_t first_number(const char* text, long length) {
-  std::uint64_t number = 0;
+/// Of "24203 1707 1552 59 0 21838 0\n" (proc_pid_statm(5)): all mapped pages. 0: the text is not of this kind, so the
+/// descriptor is another file.
+std::uint64_t mapped_in(const char* text, long length) {
+  constexpr int kFields = 7;
+  std::uint64_t fields[kFields] = {};
+  int field = 0;
+  bool has_digit = false;
   for (long i = 0; i < length; ++i) {
-    if (text[i] == ' ') return number;
-    if (text[i] < '0' || text[i] > '9') return 0;
-    number = number * 10 + static_cast<std::uint64_t>(text[i] - '0');
+    const char one = text[i];
+    const bool is_last = field == kFields - 1;
+    if (one >= '0' && one <= '9') {
+      fields[field] = fields[field] * 10 + static_cast<std::uint64_t>(one - '0');
+      has_digit = true;
+    } else if (has_digit && one == ' ' && !is_last) {
+      ++field;
+      has_digit = false;
+    } else if (has_digit && one == '\n' && is_last) {
+      // The fifth and the last one are always 0. No more can be resident than is mapped.
+      return i + 1 == length && fields[4] == 0 && fields[6] == 0 && fields[0] >= fields[1] ? fields[0] : 0;
+    } else {
+      return 0;
+    }
   }
   return 0;
 }
@@ -23,7 +38,7 @@ std::uint64_t first_number(const char* text, long length) {
 }  // namespace
 
 void note_mapped_pages() {
-  constexpr long kRoom = 32;  // 2^52 pages have 16 digits
+  constexpr long kRoom = 160;  // seven numbers of at most 20 digits
   char text[kRoom];
   std::uint64_t pages = 0;
   {
@@ -31,7 +46,7 @@ void note_mapped_pages() {
     // Read after the announcement.
     if (const int statm = std::atomic_ref(syscost_mapped_peak.statm).load(); statm >= 0) {
       const long length = syscost_raw_syscall(SYS_pread64, statm, reinterpret_cast<long>(text), kRoom, 0);
-      pages = first_number(text, length);
+      pages = mapped_in(text, length);
     }
   }
   if (pages == 0) {

@@ -32,10 +32,10 @@ namespace syscost::signal_safe {
 /// Asks the kernel.
 void note_mapped_pages();
 
-/// From now on the kernel is not asked. True if it was, until now. The caller waits for questions that are under way.
+/// From now on the kernel is not asked. True if it was, until now: then the caller waits (wait_for_calls_of_ours()).
 bool stop_noting_mapped();
 
-/// After a counted call that has mapped memory.
+/// After a counted call that has mapped memory, or may have.
 __attribute__((always_inline)) inline void note_mapped() {
   if (std::atomic_ref(syscost_mapped_peak.statm).load(std::memory_order_relaxed) >= 0) [[unlikely]]
     note_mapped_pages();

@@ -97,19 +97,15 @@ std::uint32_t put_string(TraceUnit* units, std::uint64_t address, unsigned argum
   return used;
 }
 
-namespace {
-
-void wait_for_copies() {
+void wait_for_calls_of_ours() {
   constexpr int kPatience = 1 << 22;  // some 100 ms
   for (int i = 0; i < kPatience && std::atomic_ref(syscost_string_copies.under_way).load() != 0; ++i) {
     asm volatile("pause");
   }
 }
 
-}  // namespace
-
 void stop_copies() {
-  if (std::atomic_ref(syscost_string_copies.are_possible).exchange(false)) wait_for_copies();
+  if (std::atomic_ref(syscost_string_copies.are_possible).exchange(false)) wait_for_calls_of_ours();
 }
 
 void stop_calls_of_ours() {
@@ -117,7 +113,7 @@ void stop_calls_of_ours() {
   const bool was_asking = std::atomic_ref(syscost_string_copies.may_ask_kinds).exchange(false);
   const bool was_filtered = std::atomic_ref(syscost_string_copies.may_be_filtered).exchange(true);
   const bool was_noting = stop_noting_mapped();
-  if (was_copying || was_asking || was_noting || !was_filtered) wait_for_copies();
+  if (was_copying || was_asking || was_noting || !was_filtered) wait_for_calls_of_ours();
 }
 
 void note_unusual_call(std::uint64_t abi, std::uint64_t number) {

@@ -50,6 +50,9 @@ void stop_copies();
 /// (faults.h).
 void stop_calls_of_ours();
 
+/// Waits, not for ever, for what other threads have begun.
+void wait_for_calls_of_ours();
+
 /// As stop_calls_of_ours(), if a call by another way than the usual one (int $0x80, x32) may install a filter.
 void note_unusual_call(std::uint64_t abi, std::uint64_t number);
 

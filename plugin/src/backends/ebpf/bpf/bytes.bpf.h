@@ -12,9 +12,14 @@
 
 // By index (syscall_index). 8 bits each, enum syscost_byte_source.
 #define SYSCOST_BYTES(abi, number, way, source, files) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_BYTES_##source,
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winitializer-overrides"
 static const __u8 byte_sources[SYSCOST_INDEXES] = {
 #include "../../../core/tables/bytes_moved.inc"
-};
+#define SYSCOST_UNSAID(abi, number) [(abi)*SYSCOST_NUMBERS + (number)] = SYSCOST_BYTES_UNSAID,
+    SYSCOST_UNSAID_MAPPINGS(SYSCOST_UNSAID)};
+#pragma clang diagnostic pop
+#undef SYSCOST_UNSAID
 #undef SYSCOST_BYTES
 
 static __always_inline bool is_i386(__u64 index) {
@@ -88,6 +93,8 @@ static __always_inline struct byte_count bytes_of(const struct thread_state* thr
       return count;
     case SYSCOST_BYTES_RELEASE:
       count.second = thread->asked;
+      return count;
+    case SYSCOST_BYTES_UNSAID:
       return count;
     case SYSCOST_BYTES_REMAP:
       growth = (__s64)thread->asked;
