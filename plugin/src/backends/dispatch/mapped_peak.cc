@@ -78,7 +78,7 @@ void MappedPeak::prepare(bool sees_all) {
   is_ready_ = may_ask_ && (has_filter_ || !has_seccomp_filter());
 }
 
-void MappedPeak::begin() {
+void MappedPeak::begin() const {
   forget();
   if (!is_ready_) return;
   std::atomic_ref(syscost_mapped_peak.statm).store(statm_);
@@ -86,7 +86,7 @@ void MappedPeak::begin() {
   if (may_be_filtered()) stop();
 }
 
-std::optional<std::uint64_t> MappedPeak::end() {
+std::optional<std::uint64_t> MappedPeak::end() const {
   if (!is_ready_ || std::atomic_ref(syscost_mapped_peak.statm).exchange(-1) < 0) return std::nullopt;
   signal_safe::wait_for_calls_of_ours();
   if (!is_still_ours(statm_)) return std::nullopt;

@@ -20,10 +20,10 @@ class MappedPeak {
   /// Finds out if the kernel may be asked. Makes syscalls. `sees_all`: as StringCopies::start().
   void prepare(bool sees_all);
   /// From now on the kernel is asked, if it may be. Makes no syscall.
-  void begin();
+  void begin() const;
   /// Ends what begin() began. The most pages that were mapped after a counted call, 0 = no call mapped memory. Empty:
   /// the kernel was not asked each time.
-  std::optional<std::uint64_t> end();
+  std::optional<std::uint64_t> end() const;
   /// Asks no more if a filter has been installed that the stub has not seen.
   void check() const;
 
