@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <string_view>
@@ -110,6 +111,22 @@ TEST(MappedPeak, OfAnIoContext) {
   unsigned long context = 0;
   if (syscall(SYS_io_setup, 60000, &context) != 0) GTEST_SKIP() << "io_setup fails here";
   syscall(SYS_io_destroy, context);
+}
+
+/// mmap2 by int $0x80: dispatch does not know the length of such a call.
+TEST(MappedPeak, OfTheOldAbi) {
+  constexpr long kMmap2 = 192;
+  constexpr long kBytes = 32 * kMebibyte;
+  long result = 0;
+  // The stack is moved beyond the red zone; ebp is the offset in the file.
+  asm volatile("lea -128(%%rsp), %%rsp; push %%rbp; xor %%ebp, %%ebp; int $0x80; pop %%rbp; lea 128(%%rsp), %%rsp"
+               : "=a"(result)
+               : "a"(kMmap2), "b"(0L), "c"(kBytes), "d"(static_cast<long>(PROT_NONE)),
+                 "S"(static_cast<long>(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)), "D"(-1L)
+               : "memory", "r8", "r9", "r10", "r11");
+  const auto address = static_cast<unsigned>(result);
+  if (address >= 0xffff'f001U) GTEST_SKIP() << "the kernel has no calls of the old ABI";
+  munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), kBytes);
 }
 
 /// What a loop maps is not the test's.

@@ -28,6 +28,19 @@ TEST(Groups, PoolRepetitionsAndProcesses) {
   EXPECT_EQ(groups[0].samples.size(), 3U);
 }
 
+TEST(PeakOfMappings, IsUnknownIfOneRepetitionHasNone) {
+  // The one without may have had the highest.
+  const std::string first = test_row({{"repetition", "0"}, {"peak_mapped_bytes", "4096"}});
+  const auto peak_with = [&](const std::string& second) {
+    Loaded loaded = load(first + second);
+    return stats::summarize(loaded.data, model::group_samples(loaded.data)[0], false).peak_mapped_bytes;
+  };
+  EXPECT_FALSE(peak_with(test_row({{"repetition", "1"}})).has_value());
+  const auto known = peak_with(test_row({{"repetition", "1"}, {"peak_mapped_bytes", "8192"}}));
+  ASSERT_TRUE(known.has_value());
+  EXPECT_EQ(known->max, 8192);
+}
+
 TEST(Groups, NeverAddWhatAnotherToolCounted) {
   Loaded loaded = load(test_row() + test_row({{"origin", "bpftrace"}}));
   EXPECT_EQ(model::group_samples(loaded.data).size(), 2U);
