@@ -248,7 +248,12 @@ std::string load_state(const std::string& path, SweepState& state) {
 
 StateFile::~StateFile() {
   if (file_ < 0) return;
-  if (is_made_) ::unlink(path_.c_str());
+  struct stat ours {};
+  struct stat there {};
+  // Another file may have the name by now.
+  const bool is_there = ::fstat(file_, &ours) == 0 && ::lstat(path_.c_str(), &there) == 0 &&
+                        ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
+  if (is_made_ && is_there) ::unlink(path_.c_str());
   ::close(file_);
 }
 

@@ -53,6 +53,18 @@ Done crash() {
   return done;
 }
 
+TEST_F(FaultState, LeavesAFileThatReplacedAnEmptyOne) {
+  {
+    SweepState empty;
+    StateFile file;
+    ASSERT_EQ(file.open(path_, empty), "");
+    std::filesystem::rename(path_, folder_ / "moved");
+    std::ofstream(path_) << "of someone else";
+  }
+  EXPECT_TRUE(std::filesystem::exists(path_));
+  std::filesystem::remove(folder_ / "moved");
+}
+
 TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
   {
     SweepState empty;
