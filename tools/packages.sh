@@ -47,6 +47,7 @@ llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it
 libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind
 libcap2-bin     | capsh        | runs tests with fewer capabilities
+bpftrace        | bpftrace     | a tool that --syscost_profile runs beside a test
 dpkg-dev        | dpkg-shlibdeps | makes the Debian packages, to compare their lists of files
 file            | file         | asks the packages' programs what they are
 openssl         | openssl      | makes a certificate for the receiver of bench export
