@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "commands/child.h"
+#include "os/remove_tree.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -66,8 +67,7 @@ MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.e
 }
 
 MeasurementFolder::~MeasurementFolder() {
-  std::error_code ignored;
-  if (!is_kept_) fs::remove_all(path_, ignored);
+  if (!is_kept_) remove_tree(path_);
 }
 
 InterruptRequest::InterruptRequest() {

@@ -15,6 +15,7 @@
 
 #include "os/environment.h"
 #include "os/own_descriptors.h"
+#include "os/remove_tree.h"
 
 namespace syscost::crash {
 namespace {
@@ -53,8 +54,7 @@ void remove_left(const std::string& in) {
     }
     const int lock = lock_of(at->path().string());
     if (lock < 0) continue;
-    std::error_code ignored;
-    std::filesystem::remove_all(at->path(), ignored);
+    remove_tree(at->path().string());
     close(lock);
   }
 }
@@ -89,17 +89,12 @@ ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
 
 ScratchFolder::~ScratchFolder() {
   if (path_.empty() || getpid() != owner_) return;
-  clear();
-  rmdir(path_.c_str());
+  remove_tree(path_);
   close_descriptor(lock_);
 }
 
 void ScratchFolder::clear() const {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
-    std::error_code ignored;
-    std::filesystem::remove_all(entry.path(), ignored);
-  }
+  remove_below(path_);
 }
 
 }  // namespace syscost::crash
