@@ -2,7 +2,6 @@
 #include "command_tree.h"
 
 #include <CLI/CLI.hpp>
-#include <string_view>
 
 #include "cli/grammar.h"
 #include "cli/raw_options.h"
@@ -10,33 +9,13 @@
 namespace syscost::bench::shell {
 namespace {
 
-/// The words in the braces of `TEXT:({csv,json}) OR ({junit,sarif})`, which is how the parser shows what it checks.
-std::vector<std::string> words_in_braces(std::string_view type) {
-  std::vector<std::string> words;
-  bool is_inside = false;
-  for (const char c : type) {
-    if (c == '{') {
-      is_inside = true;
-      words.emplace_back();
-    } else if (c == '}') {
-      is_inside = false;
-    } else if (is_inside && c == ',') {
-      words.emplace_back();
-    } else if (is_inside) {
-      words.back() += c;
-    }
-  }
-  return words;
-}
-
 Value value_of(const CLI::Option& option, const cli::Grammar& grammar) {
   const std::string type = option.get_type_name();
   Value value;
-  value.words = words_in_braces(type);
-  value.name = type.substr(0, type.find(value.words.empty() ? " " : ":"));
+  value.words = grammar.words_of(option);
+  value.name = type.substr(0, type.find_first_of(" :"));
   value.is_list = option.get_delimiter() != '\0';
   if (const auto later = grammar.later_words.find(&option); later != grammar.later_words.end()) {
-    value.words = later->second.words;
     value.is_list = later->second.is_list;
   }
   if (!value.words.empty()) {

@@ -8,6 +8,7 @@ import base64
 import csv
 import hashlib
 import html
+import gzip
 import os
 import re
 import shutil
@@ -213,6 +214,27 @@ class OutputFile(unittest.TestCase):
         with open(self.path, "rb") as file:
             self.assertTrue(file.read().endswith(b"</html>\n"))
         self.assertEqual(os.listdir(self.folder), ["report.html"])
+
+    def test_without_a_name_has_that_of_its_run_and_lies_in_the_current_folder(self):
+        packed = os.path.join(self.folder, "results.csv.gz")
+        with open(os.path.join(DATA, "main.csv"), "rb") as source, gzip.open(packed, "wb") as file:
+            file.write(source.read())
+        main = os.path.join(DATA, "main.csv")
+        for arguments, name in ((["results.csv.gz"], "results.html"), ([main], "main.html"),
+                                (["--compare", os.path.join(DATA, "pr.csv"), main], "main.html"),
+                                ([os.path.dirname(packed)], os.path.basename(self.folder) + ".html")):
+            with self.subTest(arguments):
+                done = bench("report", *arguments, cwd=self.folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertTrue(done.stdout.decode().startswith(name + " holds "), done.stdout)
+                os.remove(os.path.join(self.folder, name))
+
+    def test_without_a_name_is_not_written_over_another_file(self):
+        with open(os.path.join(self.folder, "main.html"), "w", encoding="utf-8") as file:
+            file.write("mine")
+        done = bench("report", os.path.join(DATA, "main.csv"), cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"main.html is there already, and is no report of bench: it is left as it is", done.stderr)
 
     def test_that_is_something_else_is_left_alone(self):
         with open(self.path, "w", encoding="utf-8") as file:

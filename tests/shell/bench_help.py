@@ -27,7 +27,8 @@ def commands_of(bench: str, path: tuple[str, ...] = ()) -> dict[tuple[str, ...],
     """Path of each command, bench itself with it, and its options."""
     text = said(bench, *path)
     found = {path: options_of(text)}
-    for line in part(text, "Subcommands").splitlines():
+    groups = set(re.findall(r"^([A-Z][\w ]*):$", text, re.MULTILINE)) - {"Options", "Positionals", "Examples"}
+    for line in "".join(part(text, group) for group in sorted(groups)).splitlines():
         if names := re.match(r"  (\w+(?:, \w+)*)(?:  |$)", line):
             for name in names.group(1).split(", "):
                 found |= commands_of(bench, (*path, name))

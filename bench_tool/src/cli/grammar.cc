@@ -4,6 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "cli/check_arguments.h"
 #include "cli/export_arguments.h"
 #include "cli/faults_arguments.h"
@@ -18,6 +21,14 @@
 
 namespace syscost::bench::cli {
 namespace {
+
+/// The commands in the order in which most users need them.
+const std::vector<std::pair<const char*, std::vector<std::string>>> kGroups = {
+    {"Measure", {"run", "ab", "watch", "faults", "doctor"}},
+    {"Look", {"summary", "show", "trace", "findings", "groups", "scale", "report"}},
+    {"Compare", {"compare", "confirm", "log", "runs"}},
+    {"Gate", {"baseline", "check"}},
+    {"Hand over", {"export"}}};
 
 void add_color_option(CLI::App& app, Raw& raw) {
   app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
@@ -326,6 +337,36 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
 
   doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);
   doctor->add_option("BINARY", options.binary, "A test or benchmark linked with syscost");
+
+  for (const auto& [title, commands] : kGroups) {
+    for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+      if (std::find(commands.begin(), commands.end(), command->get_name()) != commands.end()) command->group(title);
+    }
+  }
+}
+
+std::string Grammar::commands_by_group() const {
+  std::string text = app.get_description() + "\nUsage: bench COMMAND [ARGUMENT]...\n\n";
+  for (const auto& [title, commands] : kGroups) text += fmt::format("  {:<11}{}\n", title, fmt::join(commands, ", "));
+  return text + "\n`bench help` says what each does, with examples; `bench COMMAND --help` says more.\n";
+}
+
+std::vector<std::string> Grammar::words_of(const CLI::Option& option) const {
+  if (const auto later = later_words.find(&option); later != later_words.end()) return later->second.words;
+  // The parser shows what it checks as `TEXT:({csv,json}) OR ({junit,sarif})`.
+  std::vector<std::string> words;
+  bool is_inside = false;
+  for (const char c : option.get_type_name()) {
+    if (c == '{' || (c == ',' && is_inside)) {
+      is_inside = true;
+      words.emplace_back();
+    } else if (c == '}') {
+      is_inside = false;
+    } else if (is_inside) {
+      words.back() += c;
+    }
+  }
+  return words;
 }
 
 }  // namespace syscost::bench::cli

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cli/parse.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
 
 #include "cli/grammar.h"
 #include "cli/help.h"
+#include "cli/mistakes.h"
 #include "cli/raw_options.h"
-#include "model/suggestion.h"
+#include "cli/report_arguments.h"
 
 namespace syscost::bench::cli {
 namespace {
-
-constexpr std::array<std::string_view, 20> kCommands = {
-    "run",  "watch",   "summary", "show",     "trace", "hist",    "log",    "scale",  "findings", "groups",
-    "runs", "compare", "ab",      "baseline", "check", "confirm", "export", "report", "faults",   "doctor"};
 
 /// True when the options before the command ask for help.
 bool asks_for_help(const std::vector<std::string>& args) {
@@ -29,13 +21,9 @@ bool asks_for_help(const std::vector<std::string>& args) {
 
 }  // namespace
 
-Parsed parse(const std::vector<std::string>& args) {
-  if (!args.empty() && !args[0].starts_with('-')) {
-    if (std::find(kCommands.begin(), kCommands.end(), args[0]) == kCommands.end()) {
-      return usage_error(fmt::format("no command `{}`; there are {}{}", args[0], fmt::join(kCommands, ", "),
-                                     model::or_rather(args[0], {kCommands.begin(), kCommands.end()})));
-    }
-  }
+Parsed parse(const std::vector<std::string>& typed) {
+  const std::vector<std::string> args = with_help_last(typed);
+  if (!args.empty() && !args[0].starts_with('-') && !is_command(args[0])) return usage_error(no_such_command(args[0]));
   // syscost-run parses these options: they are those of a test program.
   if (!args.empty() && args[0] == "run" && !asks_for_help(args)) {
     Options run;
@@ -54,15 +42,15 @@ Parsed parse(const std::vector<std::string>& args) {
   } catch (const CLI::CallForVersion&) {
     return {std::nullopt, grammar.app.version() + '\n', kExitOk};
   } catch (const CLI::ParseError& error) {
-    if (args.empty()) return {std::nullopt, fitted_help(grammar.app.help()), kExitBadInput};
-    auto chosen = grammar.app.get_subcommands();
-    return usage_error(
-        fmt::format("{}\nTry `bench {}--help`.", error.what(), chosen.empty() ? "" : chosen.front()->get_name() + " "));
+    if (args.empty()) return {std::nullopt, grammar.commands_by_group(), kExitBadInput};
+    return usage_error(mistake_in(grammar, args, error));
   }
   if (grammar.watch->parsed()) options.command = Command::watch;
   if (grammar.summary->parsed()) options.command = Command::summary;
   if (grammar.show->parsed()) {
     options.command = Command::show;
+    put_run_first(grammar.run, {&options.test, &options.syscall});
+    if (const std::string fault = no_such_run(grammar.run, *grammar.show); !fault.empty()) return usage_error(fault);
     options.runs = {grammar.run};
     // --test chooses the tests, so the word after RUN is a SYSCALL.
     if (!options.tests.empty() && !options.test.empty()) {
@@ -73,7 +61,14 @@ Parsed parse(const std::vector<std::string>& args) {
       return usage_error("--sort and --top select among several tests: leave TEST out, or give --test PATTERN");
     }
   }
-  if (grammar.trace->parsed()) options.command = Command::trace;
+  if (grammar.trace->parsed()) {
+    options.command = Command::trace;
+    TraceOptions& own = options.trace;
+    put_run_first(own.from, {&own.test});
+    if (const std::string fault = no_test_but(own.test, own.from, *grammar.trace); !fault.empty()) {
+      return usage_error(fault);
+    }
+  }
   if (grammar.compare->parsed()) {
     options.command = Command::compare;
     options.runs = {grammar.old_run, grammar.new_run};
@@ -92,10 +87,16 @@ Parsed parse(const std::vector<std::string>& args) {
     options.runs = {grammar.old_run, grammar.new_run};
   }
   if (grammar.runs->parsed()) options.command = Command::runs;
-  if (grammar.log->parsed()) options.command = Command::log;
+  if (grammar.log->parsed()) {
+    options.command = Command::log;
+    put_runs_last(options.test, options.runs);
+  }
   if (grammar.scale->parsed()) options.command = Command::scale;
   if (grammar.findings->parsed()) {
     options.command = Command::findings;
+    put_run_first(grammar.run, {&options.test});
+    if (const std::string fault = no_such_run(grammar.run, *grammar.findings); !fault.empty())
+      return usage_error(fault);
     if (!grammar.run.empty()) options.runs = {grammar.run};
     if (options.runs.empty() && !options.findings.lists_rules) {
       return usage_error("findings needs a RUN, or --rules\nTry `bench findings --help`.");
@@ -109,6 +110,7 @@ Parsed parse(const std::vector<std::string>& args) {
     if (options.runs.empty() && !options.page.compare.empty()) options.runs = {options.page.compare.back()};
     if (options.runs.empty())
       return usage_error("report needs a RUN, or --compare OLD NEW\nTry `bench report --help`.");
+    if (options.page.output.empty()) options.page.output = page_name_for(options.runs.back());
   }
   if (grammar.doctor->parsed()) options.command = Command::doctor;
   return finish(std::move(options), raw);

@@ -25,13 +25,16 @@ constexpr std::size_t kMostRounds = 100'000;
 /// A narrower table cannot be read.
 constexpr std::size_t kNarrowest = 40;
 
-/// `counts,cpu`; nullopt if a word is unknown.
-std::optional<Gate> gate_of(std::string_view words) {
+/// `counts,cpu`; nullopt if a word is unknown, which is then in `unknown`.
+std::optional<Gate> gate_of(std::string_view words, std::string& unknown) {
   Gate gate;
   for (bool is_last = false; !is_last;) {
     const std::size_t end = std::min(words.find(','), words.size());
     const auto word = kGates.find(words.substr(0, end));
-    if (word == kGates.end()) return std::nullopt;
+    if (word == kGates.end()) {
+      unknown = words.substr(0, end);
+      return std::nullopt;
+    }
     gate.counts = gate.counts || word->second.counts;
     gate.wall = gate.wall || word->second.wall;
     gate.cpu = gate.cpu || word->second.cpu;
@@ -119,12 +122,15 @@ Parsed finish(Options options, const Raw& raw) {
   if (const std::string fault = read_trace_options(options); !fault.empty()) return usage_error(fault);
   if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
   if (raw.gate) {
-    const std::optional<Gate> gate = gate_of(*raw.gate);
+    std::string unknown;
+    const std::optional<Gate> gate = gate_of(*raw.gate, unknown);
     if (!gate) {
+      std::vector<std::string> words;
+      for (const auto& [word, meaning] : kGates) words.emplace_back(word);
       return usage_error(
-          "--gate takes counts, time (wall and cpu), wall, cpu, all or none, or several with commas "
-          "between, not \"" +
-          *raw.gate + '"');
+          fmt::format("--gate takes counts, time (wall and cpu), wall, cpu, all or none, or several with commas "
+                      "between, not \"{}\"{}",
+                      *raw.gate, model::or_rather(unknown, words)));
     }
     options.gate = *gate;
   }

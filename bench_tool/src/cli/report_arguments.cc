@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 #include "cli/report_arguments.h"
 
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
 #include "cli/test_option.h"
 #include "cli/validators.h"
 
 namespace syscost::bench::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 const char* const kReportFooter =
     R"(Writes a page about RUN into one file, which opens in a browser without a network: totals, all tests in a table that
@@ -15,7 +21,7 @@ one; the others, and earlier runs in the same files, are its history. Without Ja
 too. Keys: / filters, j and k go from test to test, Enter opens one.
 
 Examples:
-  bench report out.csv -o report.html       the newest run of the file
+  bench report out.csv                      the newest run of the file, as out.html
   bench report nightly/*.csv -o report.html with the history of each test
   bench report --compare main.csv pr.csv -o report.html     what changed, and why
   bench report results/ --recursive -o report.html
@@ -26,9 +32,10 @@ Examples:
 CLI::App* add_report_command(CLI::App& app, Options& options, const char* run_help) {
   auto* command = app.add_subcommand("report", "A run as one HTML file to look at")->footer(kReportFooter);
   command->add_option("RUN", options.runs, run_help);
-  command->add_option("-o,--output", options.page.output, "The file to write; - for standard output")
+  command
+      ->add_option("-o,--output", options.page.output,
+                   "The file to write; - for standard output (out.html for a RUN out.csv, in the current folder)")
       ->type_name("FILE")
-      ->required()
       ->check(not_empty());
   command
       ->add_option("--compare", options.page.compare,
@@ -41,6 +48,17 @@ CLI::App* add_report_command(CLI::App& app, Options& options, const char* run_he
       ->check(not_empty());
   add_test_option(*command, options);
   return command;
+}
+
+std::string page_name_for(const std::string& run) {
+  std::error_code error;
+  fs::path path = fs::absolute(run, error).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  std::string name = path.filename().string();
+  for (const char* ending : {".gz", ".csv", ".json"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
+  }
+  return (name.empty() ? "report" : name) + ".html";
 }
 
 }  // namespace syscost::bench::cli
