@@ -34,7 +34,7 @@ those of the CSV. "as linked" means: with each backend, the rows equal column `e
 
 With `dispatch` and `dispatch-trap`, each case also runs once with [`--syscost_where`](where.md) and once with
 [`--syscost_trace`](trace.md), under strace if possible. The numbers are the same, and strace sees no call of syscost inside a window, except
-`process_vm_readv`, by which a trace copies strings.
+`process_vm_readv` and `process_vm_writev`, by which the stub copies strings for a trace, arguments and unwind tables.
 
 Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
 Cases with the same number belong together; some numbers have no case.

@@ -126,8 +126,12 @@ bool StraceLog::is_ours(int tid, const std::string& name, std::string_view argum
     if (!is_ours) has_asked_break_.erase(tid);
     return is_ours;
   }
-  // The program's signal stacks never reach the kernel; whether an address can be read is asked by a mask that is not
-  // set; SIGSYS is blocked for the length of a call that awaits it, and one that waits with us is announced by another.
+  // The program's signal stacks never reach the kernel; arguments are copied by the kernel from and to the calling
+  // thread itself; whether an address can be read is asked by a mask that is not set; SIGSYS is blocked for the length
+  // of a call that awaits it, and one that waits with us is announced by another.
+  if (name == "process_vm_readv" || name == "process_vm_writev") {
+    return arguments.starts_with(std::to_string(tid) + ", ");
+  }
   if (name == "sigaltstack") return !arguments.starts_with("NULL, ");
   if (name == "rt_sigprocmask") {
     if (arguments.starts_with("SIG_BLOCK, ~[]")) {

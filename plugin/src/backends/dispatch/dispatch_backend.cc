@@ -21,6 +21,7 @@
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/still_dispatched.h"
+#include "backends/dispatch/string_copies.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
@@ -151,6 +152,7 @@ Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, cons
   std::atomic_ref(syscost_selector).store(1);
   // Before anything is patched: from then on older threads pass the stub, too.
   count_others();
+  start_user_copies(patching_ == Patching::allowed);
   if (Result<void> proof = prove(); !proof.ok()) return proof;
   if (patching_ == Patching::allowed) {
     if (const std::string why_not = patches_.apply(); !why_not.empty()) {
@@ -333,6 +335,7 @@ Result<void> DispatchBackend::attach() {
   std::atomic_ref(syscost_selector).store(1);
   unwatched_.end_timed_passes();
   kinds_.resume();
+  check_user_copies();
   if (stacks_ != nullptr) CallStacks::check_modules();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {

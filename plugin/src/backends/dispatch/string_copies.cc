@@ -15,20 +15,25 @@
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 #include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::dispatch {
 namespace {
 
-/// Makes the call as the stub does. Returns 0, or -errno.
-long try_a_copy() {
+/// Makes the call as the stub does: process_vm_readv or process_vm_writev. Returns 0, or -errno.
+long try_a_copy(long number) {
+  const bool reads = number == SYS_process_vm_readv;
   char from = 's';
   char into = 0;
   const iovec string{&from, 1};
   const iovec room{&into, 1};
-  const long copied = syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(&room), 1,
-                                          reinterpret_cast<long>(&string), 1, 0);
+  const long copied =
+      syscost_raw_syscall(number, syscost_raw_syscall(SYS_gettid), reinterpret_cast<long>(reads ? &room : &string), 1,
+                          reinterpret_cast<long>(reads ? &string : &room), 1, 0);
   return copied < 0 ? copied : copied == 1 && into == from ? 0 : -EIO;
 }
+
+bool had_filter = false;  // when copies of arguments became possible
 
 /// Waits for the end of `child`, and kills it if a supervisor of the filter does not answer. True if nothing killed it.
 bool survives(long child) {
@@ -78,10 +83,22 @@ std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*cal
   return {};
 }
 
+void start_user_copies(bool sees_all) {
+  const auto call = [] { try_a_copy(SYS_process_vm_writev); };
+  const bool may = why_no_call_of_ours(sees_all, "process_vm_writev", call).empty() &&
+                   why_no_call_of_ours(sees_all, "process_vm_readv", [] { try_a_copy(SYS_process_vm_readv); }).empty();
+  had_filter = has_seccomp_filter();
+  signal_safe::may_copy_by_kernel(may);
+}
+
+void check_user_copies() {
+  if (!had_filter && has_seccomp_filter()) signal_safe::may_copy_by_kernel(false);
+}
+
 void StringCopies::start(bool sees_all) {
   has_filter_ = has_seccomp_filter();
-  why_not_ = why_no_call_of_ours(sees_all, "process_vm_readv", [] { try_a_copy(); });
-  if (const long error = why_not_.empty() ? try_a_copy() : 0; error != 0) {
+  why_not_ = why_no_call_of_ours(sees_all, "process_vm_readv", [] { try_a_copy(SYS_process_vm_readv); });
+  if (const long error = why_not_.empty() ? try_a_copy(SYS_process_vm_readv) : 0; error != 0) {
     why_not_ = std::string("process_vm_readv fails: ") + std::strerror(static_cast<int>(-error));
   }
   syscost_string_copies.has_no_filter = !has_filter_;

@@ -17,6 +17,13 @@ bool is_safe_in_a_child(void (*call)());
 /// older than the backend cannot install a filter unseen, because its calls pass the stub, too.
 std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*call)());
 
+/// Lets the stub copy arguments by the kernel (stub/user_memory.h) if no seccomp filter kills for that. Once the
+/// threads that are older than the backend are known.
+void start_user_copies(bool sees_all);
+/// After a stretch in which the stub did not see the program's calls: stops that if there is a filter that it has not
+/// seen.
+void check_user_copies();
+
 class StringCopies {
  public:
   /// Tries process_vm_readv. If a seccomp filter may kill the process for it, a child tries it first. Between windows.

@@ -22,6 +22,7 @@
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -270,6 +271,8 @@ bool arm(const Guard& guard) {
   let_sigsys_through(*thread);
   syscost_state.lanes[0].control = control_of(1, 0, 0);
   std::atomic_ref(syscost_any_armed).store(1);
+  constexpr long kGetSeccomp = 21;
+  may_copy_by_kernel(syscost_raw_syscall(SYS_prctl, kGetSeccomp) == 0);
   return true;
 }
 

@@ -12,6 +12,7 @@ namespace {
 
 using cfi::Common;
 using cfi::copy_row;
+using cfi::FileMemory;
 using cfi::kRbp;
 using cfi::kRdi;
 using cfi::kRip;
@@ -29,38 +30,43 @@ struct Simple {
   std::uint64_t name = 0;
   std::int64_t offset = 0;
 };
-Simple simple_expression(const unsigned char* expression) {
+Simple simple_expression(FileMemory& memory, std::uint64_t expression) {
   constexpr unsigned char kFirstRegister = 0x70;
   constexpr unsigned char kRead = 0x06;
-  if (expression == nullptr) return {};
-  Reader in(expression);
+  if (expression == 0) return {};
+  Reader in(memory, expression);
   const std::uint64_t bytes = in.unsigned_leb();
-  const unsigned char* end = in.at() + bytes;
+  const std::uint64_t end = in.at() + bytes;
   if (bytes == 0) return {};
   Simple found;
   const unsigned char code = in.byte();
   if (code < kFirstRegister || code >= kFirstRegister + kRip) return {};
   found.name = static_cast<std::uint64_t>(code - kFirstRegister);
   found.offset = in.signed_leb();
-  if (in.at() < end && *in.at() == kRead) {
+  if (in.at() < end) {
     found.is_read = true;
-    in.skip(1);
+    if (in.byte() != kRead) return {};
   }
-  found.is_valid = in.at() == end;
+  found.is_valid = in.at() == end && in.is_ok();
   return found;
 }
 
 /// The expression that linkers write for the procedure linkage table; the number of the instruction in it, or -1.
-std::int64_t plt_threshold(const unsigned char* expression) {
+std::int64_t plt_threshold(FileMemory& memory, std::uint64_t expression) {
   constexpr unsigned char kAnyLiteral = 0;
   // rsp + 8 + ((rip & 15) >= N) << 3
   constexpr unsigned char kBytes[] = {11, 0x77, 8, 0x80, 0, 0x3f, 0x1a, kAnyLiteral, 0x2a, 0x33, 0x24, 0x22};
   constexpr std::size_t kLiteralAt = 7;
   constexpr unsigned char kFirstLiteral = 0x30;
+  Reader in(memory, expression);
+  std::int64_t threshold = -1;
   for (std::size_t i = 0; i < sizeof kBytes; ++i) {
-    if (i != kLiteralAt && expression[i] != kBytes[i]) return -1;
+    const unsigned char byte = in.byte();
+    if (i == kLiteralAt) threshold = byte - kFirstLiteral;
+    if (i != kLiteralAt && byte != kBytes[i]) return -1;
   }
-  return expression[kLiteralAt] - kFirstLiteral;
+  constexpr std::int64_t kEntryBytes = 16;
+  return in.is_ok() && threshold <= kEntryBytes ? threshold : -1;
 }
 
 constexpr std::int64_t kReturnAddress = -8;  // From where the caller's frame begins: what a call pushes.
@@ -71,16 +77,16 @@ bool fits(std::int64_t cfa, std::int64_t offset) {
   return cfa <= Rule::kMostCfa && cfa >= -Rule::kMostCfa && offset <= Rule::kMostOffset && offset >= -Rule::kMostOffset;
 }
 
-Rule rule_by_expression(const Row& row, bool is_signal) {
-  const Simple cfa = simple_expression(row.cfa_expression);
+Rule rule_by_expression(FileMemory& memory, const Row& row, bool is_signal) {
+  const Simple cfa = simple_expression(memory, row.cfa_expression);
   if (!cfa.is_valid) {
-    const std::int64_t threshold = plt_threshold(row.cfa_expression);
+    const std::int64_t threshold = plt_threshold(memory, row.cfa_expression);
     return threshold < 0 ? Rule(RuleKind::unsupported, 0) : Rule(RuleKind::plt, threshold);
   }
   if (!cfa.is_read || !fits(cfa.offset, 0)) return Rule(RuleKind::unsupported, 0);
   if (cfa.name == kRsp && is_signal) return Rule(RuleKind::signal, cfa.offset - kRspInRegisters);
   if (cfa.name == kRsp) {
-    const Simple rip = simple_expression(row.rip_expression);
+    const Simple rip = simple_expression(memory, row.rip_expression);
     const bool is_call = cfa.offset == offsetof(Call, stack_pointer) && row.rip == Row::Place::expression &&
                          rip.is_valid && !rip.is_read && rip.name == kRsp &&
                          rip.offset == offsetof(Call, return_address) && row.rbp == Row::Place::same;
@@ -91,15 +97,15 @@ Rule rule_by_expression(const Row& row, bool is_signal) {
   if (row.rbp == Row::Place::in_frame && fits(0, row.rbp_offset)) {
     return {RuleKind::from_memory, cfa.offset, SavedRbp::in_frame, row.rbp_offset};
   }
-  const Simple rbp = simple_expression(row.rbp_expression);
+  const Simple rbp = simple_expression(memory, row.rbp_expression);
   const bool is_at_rbp =
       row.rbp == Row::Place::expression && rbp.is_valid && !rbp.is_read && rbp.name == kRbp && rbp.offset == 0;
   return is_at_rbp ? Rule(RuleKind::from_memory, cfa.offset, SavedRbp::at_rbp) : Rule(RuleKind::unsupported, 0);
 }
 
-Rule rule_of(const Row& row, bool is_signal) {
+Rule rule_of(FileMemory& memory, const Row& row, bool is_signal) {
   if (row.rip == Row::Place::undefined) return Rule(RuleKind::outermost, 0);
-  if (row.cfa_expression != nullptr) return rule_by_expression(row, is_signal);
+  if (row.cfa_expression != 0) return rule_by_expression(memory, row, is_signal);
   if (!fits(row.cfa_offset, row.rbp_offset) || !fits(0, row.rip_offset)) return Rule(RuleKind::unsupported, 0);
   const bool keeps_rbp = row.rbp == Row::Place::same;
   if (row.cfa_register == kRsp && keeps_rbp && row.rip == Row::Place::in_register && row.rip_register == kRdi) {
@@ -118,10 +124,10 @@ Rule rule_of(const Row& row, bool is_signal) {
           keeps_rbp ? SavedRbp::same : SavedRbp::in_frame, row.rbp_offset};
 }
 
-/// The entry (FDE) of the function that `address` may belong to, by the sorted table of the header; null if none.
-const unsigned char* find_entry(const unsigned char* header, std::uint64_t address) {
+/// The entry (FDE) of the function that `address` may belong to, by the sorted table of the header; 0 if none.
+std::uint64_t find_entry(FileMemory& memory, std::uint64_t header, std::uint64_t address) {
   constexpr unsigned char kSorted = 0x3b;  // 4 bytes each, relative to the header
-  Reader in(header);
+  Reader in(memory, header);
   const unsigned char version = in.byte();
   const unsigned char start_encoding = in.byte();
   const unsigned char count_encoding = in.byte();
@@ -129,13 +135,16 @@ const unsigned char* find_entry(const unsigned char* header, std::uint64_t addre
   bool failed = false;
   in.pointer(start_encoding, failed);
   const std::uint64_t count = in.pointer(count_encoding, failed);
-  if (version != 1 || failed || table_encoding != kSorted || count == 0) return nullptr;
-  const unsigned char* table = in.at();
+  if (version != 1 || failed || table_encoding != kSorted || count == 0) return 0;
+  const std::uint64_t table = in.at();
   constexpr std::uint64_t kItemBytes = 8;
   const auto number_at = [&](std::uint64_t offset) {
-    return std::int64_t{Reader(table + offset).number<std::int32_t>()};
+    Reader item(memory, table + offset);
+    const std::int64_t number{item.number<std::int32_t>()};
+    failed = failed || !item.is_ok();
+    return number;
   };
-  const auto relative = static_cast<std::int64_t>(address - reinterpret_cast<std::uint64_t>(header));
+  const auto relative = static_cast<std::int64_t>(address - header);
   std::uint64_t least = 0;
   std::uint64_t end = count;
   while (least < end) {
@@ -146,34 +155,38 @@ const unsigned char* find_entry(const unsigned char* header, std::uint64_t addre
       end = middle;
     }
   }
-  return least == 0 ? nullptr : header + number_at((least - 1) * kItemBytes + 4);
+  if (least == 0) return 0;
+  const std::uint64_t entry = header + static_cast<std::uint64_t>(number_at((least - 1) * kItemBytes + 4));
+  return failed || !in.is_ok() ? 0 : entry;
 }
 
 }  // namespace
 
-Rule read_rule(const void* eh_frame_header, std::uint64_t address) {
-  const unsigned char* entry = find_entry(static_cast<const unsigned char*>(eh_frame_header), address);
-  if (entry == nullptr) return {};
-  Reader in(entry);
+Rule read_rule(const FileOfCode& file, std::uint64_t address) {
+  const Rule unsupported(RuleKind::unsupported, 0);
+  FileMemory memory(file.begin, file.end);
+  const std::uint64_t entry = find_entry(memory, file.eh_frame_header, address);
+  if (entry == 0) return {};
+  Reader in(memory, entry);
   const std::uint64_t length = length_of(in);
-  const unsigned char* end = in.at() + length;
-  const unsigned char* id = in.at();
+  const std::uint64_t id = in.at();
+  const std::uint64_t end = id + length;
   Common common;
-  if (!read_common(id - in.number<std::uint32_t>(), common)) return Rule(RuleKind::unsupported, 0);
+  if (!read_common(memory, id - in.number<std::uint32_t>(), common)) return unsupported;
   bool failed = false;
   const std::uint64_t begin = in.pointer(common.pointers, failed);
   const std::uint64_t bytes = in.pointer(common.pointers & 0xf, failed);
-  if (failed) return Rule(RuleKind::unsupported, 0);
+  if (failed || !in.is_ok()) return unsupported;
   if (address - begin >= bytes) return {};
   if (common.has_more) in.skip(in.unsigned_leb());
   Row row;
   Row initial;
   constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
-  Program program(common, initial);
-  if (!program.run(common.begin, common.end, 0, kToTheEnd, initial)) return Rule(RuleKind::unsupported, 0);
+  Program program(memory, common, initial);
+  if (!program.run(common.begin, common.end, 0, kToTheEnd, initial)) return unsupported;
   copy_row(row, initial);
-  if (!program.run(in.at(), end, begin, address, row)) return Rule(RuleKind::unsupported, 0);
-  return rule_of(row, common.is_signal);
+  if (!in.is_ok() || !program.run(in.at(), end, begin, address, row)) return unsupported;
+  return rule_of(memory, row, common.is_signal);
 }
 
 }  // namespace syscost::signal_safe

@@ -64,8 +64,15 @@ class Rule {
   std::uint64_t word_;
 };
 
-/// The rule for the instruction that the byte at `address` belongs to, by the table of tables (.eh_frame_hdr) of its
-/// file. Reads memory of the file only.
-Rule read_rule(const void* eh_frame_header, std::uint64_t address);
+/// The file that an instruction is in: all of its segments, and its table of tables (.eh_frame_hdr).
+struct FileOfCode {
+  std::uint64_t begin;
+  std::uint64_t end;
+  std::uint64_t eh_frame_header;
+};
+
+/// The rule for the instruction that the byte at `address` belongs to. Reads memory of the file only. If the tables are
+/// not what they should be, there is none, or it is unsupported.
+Rule read_rule(const FileOfCode& file, std::uint64_t address);
 
 }  // namespace syscost::signal_safe

@@ -3,27 +3,29 @@
 
 namespace syscost::signal_safe::cfi {
 
-bool read_common(const unsigned char* at, Common& common) {
-  Reader in(at);
+bool read_common(FileMemory& memory, std::uint64_t at, Common& common) {
+  Reader in(memory, at);
   const std::uint64_t length = length_of(in);
   common.end = in.at() + length;
   in.skip(sizeof(std::uint32_t));
   const unsigned char version = in.byte();
-  const unsigned char* augmentation = in.at();
-  while (in.byte() != 0) {
+  constexpr std::uint32_t kMostLetters = 8;
+  unsigned char letters[kMostLetters] = {};
+  for (std::uint32_t i = 0; (letters[i] = in.byte()) != 0; ++i) {
+    if (i == kMostLetters - 1) return false;
   }
   common.code_unit = in.unsigned_leb();
   common.data_unit = in.signed_leb();
   const std::uint64_t return_register = version == 1 ? in.byte() : in.unsigned_leb();
-  if (return_register != kRip) return false;
+  if (return_register != kRip || !in.is_ok()) return false;
   common.begin = in.at();
-  if (*augmentation == 0) return true;
-  if (*augmentation != 'z') return false;
+  if (letters[0] == 0) return true;
+  if (letters[0] != 'z') return false;
   common.has_more = true;
   const std::uint64_t more = in.unsigned_leb();
   common.begin = in.at() + more;
   bool failed = false;
-  for (const unsigned char* letter = augmentation + 1; *letter != 0; ++letter) {
+  for (const unsigned char* letter = letters + 1; *letter != 0; ++letter) {
     switch (*letter) {
       case 'R':
         common.pointers = in.byte();
@@ -43,7 +45,7 @@ bool read_common(const unsigned char* at, Common& common) {
         return false;
     }
   }
-  return !failed;
+  return !failed && in.is_ok();
 }
 
 namespace {
@@ -73,9 +75,8 @@ void restore(Row& row, std::uint64_t name, const Row& initial) {
 
 }  // namespace
 
-bool Program::run(const unsigned char* begin, const unsigned char* end, std::uint64_t location, std::uint64_t goal,
-                  Row& row) {
-  Reader in(begin);
+bool Program::run(std::uint64_t begin, std::uint64_t end, std::uint64_t location, std::uint64_t goal, Row& row) {
+  Reader in(memory_, begin);
   while (in.at() < end) {
     const unsigned char code = in.byte();
     std::uint64_t advance = 0;
@@ -93,6 +94,7 @@ bool Program::run(const unsigned char* begin, const unsigned char* end, std::uin
       default:
         if (!run_one(low, in, location, advance, row)) return false;
     }
+    if (!in.is_ok()) return false;
     if (advance != 0 && location + advance > goal) return true;
     location += advance;
   }
@@ -126,7 +128,7 @@ bool Program::run_one(std::uint64_t code, Reader& in, std::uint64_t location, st
       return true;
     case 0x11:  // offset_extended_sf
       name = in.unsigned_leb();
-      set_place(row, name, Row::Place::in_frame, in.signed_leb() * common_.data_unit);
+      set_place(row, name, Row::Place::in_frame, scaled(static_cast<std::uint64_t>(in.signed_leb())));
       return true;
     case 0x06:  // restore_extended
       restore(row, in.unsigned_leb(), initial_);
@@ -155,12 +157,12 @@ bool Program::run_one(std::uint64_t code, Reader& in, std::uint64_t location, st
     case 0x0c:  // def_cfa
       row.cfa_register = in.unsigned_leb();
       row.cfa_offset = static_cast<std::int64_t>(in.unsigned_leb());
-      row.cfa_expression = nullptr;
+      row.cfa_expression = 0;
       return true;
     case 0x12:  // def_cfa_sf
       row.cfa_register = in.unsigned_leb();
-      row.cfa_offset = in.signed_leb() * common_.data_unit;
-      row.cfa_expression = nullptr;
+      row.cfa_offset = scaled(static_cast<std::uint64_t>(in.signed_leb()));
+      row.cfa_expression = 0;
       return true;
     case 0x0d:  // def_cfa_register
       row.cfa_register = in.unsigned_leb();
@@ -169,7 +171,7 @@ bool Program::run_one(std::uint64_t code, Reader& in, std::uint64_t location, st
       row.cfa_offset = static_cast<std::int64_t>(in.unsigned_leb());
       return true;
     case 0x13:  // def_cfa_offset_sf
-      row.cfa_offset = in.signed_leb() * common_.data_unit;
+      row.cfa_offset = scaled(static_cast<std::uint64_t>(in.signed_leb()));
       return true;
     case 0x0f:  // def_cfa_expression
       row.cfa_expression = in.at();
@@ -177,7 +179,7 @@ bool Program::run_one(std::uint64_t code, Reader& in, std::uint64_t location, st
       return true;
     case 0x10: {  // expression
       name = in.unsigned_leb();
-      const unsigned char* expression = in.at();
+      const std::uint64_t expression = in.at();
       in.skip(in.unsigned_leb());
       set_place(row, name, Row::Place::expression, 0);
       if (name == kRbp) row.rbp_expression = expression;

@@ -21,26 +21,26 @@ struct Common {
   std::int64_t data_unit = 1;
   unsigned char pointers = 0;
   bool is_signal = false;
-  bool has_more = false;  ///< Each entry has a length of data that is not needed here.
-  const unsigned char* begin = nullptr;
-  const unsigned char* end = nullptr;
+  bool has_more = false;    ///< Each entry has a length of data that is not needed here.
+  std::uint64_t begin = 0;  ///< Of its program.
+  std::uint64_t end = 0;
 };
 
 /// Reads the CIE at `at`. False for one that is not understood.
-bool read_common(const unsigned char* at, Common& common);
+bool read_common(FileMemory& memory, std::uint64_t at, Common& common);
 
 /// What holds at one instruction.
 struct Row {
   enum class Place : std::uint8_t { same, in_frame, expression, in_register, undefined, other };
   std::uint64_t cfa_register = kRsp;
   std::int64_t cfa_offset = 0;
-  const unsigned char* cfa_expression = nullptr;
+  std::uint64_t cfa_expression = 0;  ///< Where it stands, with its length before it; 0 = none. So for the others.
   Place rbp = Place::same;
   Place rip = Place::same;
   std::int64_t rbp_offset = 0;
   std::int64_t rip_offset = 0;
-  const unsigned char* rbp_expression = nullptr;  ///< With its length before it, like the others.
-  const unsigned char* rip_expression = nullptr;
+  std::uint64_t rbp_expression = 0;
+  std::uint64_t rip_expression = 0;
   std::uint64_t rip_register = 0;
 };
 
@@ -63,16 +63,21 @@ inline constexpr std::uint32_t kMostRemembered = 6;
 /// The program of an entry, as far as one instruction.
 class Program {
  public:
-  Program(const Common& common, const Row& initial) : common_(common), initial_(initial) {}
+  Program(FileMemory& memory, const Common& common, const Row& initial)
+      : memory_(memory), common_(common), initial_(initial) {}
 
   /// Runs [begin, end) on `row`, from the instruction at `location` on, until one past `goal`. False for a program that
   /// is not understood.
-  bool run(const unsigned char* begin, const unsigned char* end, std::uint64_t location, std::uint64_t goal, Row& row);
+  bool run(std::uint64_t begin, std::uint64_t end, std::uint64_t location, std::uint64_t goal, Row& row);
 
  private:
-  std::int64_t scaled(std::uint64_t number) const { return static_cast<std::int64_t>(number) * common_.data_unit; }
+  /// Wraps where the table says nonsense.
+  std::int64_t scaled(std::uint64_t number) const {
+    return static_cast<std::int64_t>(number * static_cast<std::uint64_t>(common_.data_unit));
+  }
   bool run_one(std::uint64_t code, Reader& in, std::uint64_t location, std::uint64_t& advance, Row& row);
 
+  FileMemory& memory_;
   const Common& common_;
   const Row& initial_;
   Row remembered_[kMostRemembered];

@@ -66,7 +66,6 @@ ComingImage* coming_image(CommandCounts& command, std::uint32_t process) {
 
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kMaxPointers = 1 << 22;
 
 struct Text {
@@ -74,36 +73,25 @@ struct Text {
   std::uint64_t size = 0;
 };
 
-/// Whether a byte at `address` may be read, asked once for each page.
-class Reader {
- public:
-  bool reads(std::uint64_t address) {
-    const std::uint64_t page = address / kPage;
-    if (page == page_) return true;
-    if (!is_readable(page * kPage, kPage)) return false;
-    page_ = page;
-    return true;
+/// False where the text cannot be read.
+bool read_text(UserBytes& memory, std::uint64_t address, Text& into) {
+  constexpr std::uint64_t kLongest = 131072;  // MAX_ARG_STRLEN
+  into = {address, 0};
+  for (;; ++into.size) {
+    unsigned char letter = 0;
+    if (into.size > kLongest || !memory.byte_at(address + into.size, letter)) return false;
+    if (letter == 0) return true;
   }
-  /// False where the text cannot be read.
-  bool read(std::uint64_t address, Text& into) {
-    constexpr std::uint64_t kLongest = 131072;  // MAX_ARG_STRLEN
-    into = {address, 0};
-    for (;; ++into.size) {
-      if (into.size > kLongest || !reads(address + into.size)) return false;
-      if (*reinterpret_cast<const char*>(address + into.size) == '\0') return true;
-    }
-  }
-  /// Whether the text at `address` begins with `name`.
-  bool begins(std::uint64_t address, const char* name) {
-    for (std::uint64_t i = 0; name[i] != '\0'; ++i) {
-      if (!reads(address + i) || *reinterpret_cast<const char*>(address + i) != name[i]) return false;
-    }
-    return true;
-  }
+}
 
- private:
-  std::uint64_t page_ = 0;
-};
+/// Whether the text at `address` begins with `name`.
+bool begins(UserBytes& memory, std::uint64_t address, const char* name) {
+  for (std::uint64_t i = 0; name[i] != '\0'; ++i) {
+    unsigned char letter = 0;
+    if (!memory.byte_at(address + i, letter) || letter != static_cast<unsigned char>(name[i])) return false;
+  }
+  return true;
+}
 
 std::uint64_t length_of(const char* text) {
   std::uint64_t length = 0;
@@ -115,16 +103,23 @@ std::uint64_t length_of(const char* text) {
 class Writer {
  public:
   explicit Writer(std::uint64_t at) : at_(at) {}
-  void add(const char* text) { add({reinterpret_cast<std::uint64_t>(text), length_of(text)}); }
+  void add(const char* text) {
+    const std::uint64_t size = length_of(text);
+    copy_bytes(at_, reinterpret_cast<std::uint64_t>(text), size);
+    at_ += size;
+  }
   void add(const Text& text) {
-    copy_bytes(at_, text.at, text.size);
+    is_whole_ = is_whole_ && copy_in(reinterpret_cast<void*>(at_), text.at, text.size);
     at_ += text.size;
   }
+  /// False if a text could not be read any more.
+  bool is_whole() const { return is_whole_; }
   void end() { write_at(at_++, '\0'); }
   std::uint64_t at() const { return at_; }
 
  private:
   std::uint64_t at_;
+  bool is_whole_ = true;
 };
 
 std::uint64_t map(std::uint64_t bytes) {
@@ -142,18 +137,17 @@ void unmap(std::uint64_t room) {
 /// The program's list of variables with ours, in memory of its own; 0 where it is given as it is, because the kernel
 /// will refuse it or there is no memory. `room` gets the memory.
 std::uint64_t with_our_variables(std::uint64_t list, std::uint64_t& room) {
-  Reader pointers;
-  Reader texts;
+  UserBytes pointers;
+  UserBytes texts;
   std::uint64_t count = 0;
   Text preload;
   Text asan;
   for (; list != 0; ++count) {
-    const std::uint64_t place = list + count * sizeof(std::uint64_t);
-    if (count > kMaxPointers || !pointers.reads(place) || !pointers.reads(place + 7)) return 0;
-    const auto one = read_at<std::uint64_t>(place);
+    std::uint64_t one = 0;
+    if (count > kMaxPointers || !pointers.read(list + count * sizeof one, one)) return 0;
     if (one == 0) break;
-    if (texts.begins(one, kPreloadVariable) && !texts.read(one, preload)) return 0;
-    if (texts.begins(one, kAsanVariable) && !texts.read(one, asan)) return 0;
+    if (begins(texts, one, kPreloadVariable) && !read_text(texts, one, preload)) return 0;
+    if (begins(texts, one, kAsanVariable) && !read_text(texts, one, asan)) return 0;
   }
   constexpr std::uint64_t kMore = 256;
   const std::uint64_t bytes = (count + 6) * sizeof(std::uint64_t) + sizeof(Passed) + preload.size + asan.size + kMore;
@@ -181,12 +175,14 @@ std::uint64_t with_our_variables(std::uint64_t list, std::uint64_t& room) {
   }
   text.add(kAsanOrder);
   text.end();
+  if (!text.is_whole()) return 0;
   std::uint64_t used = 0;
   const auto put = [&](std::uint64_t one) { write_at(fresh + used++ * sizeof one, one); };
   bool has_preload = false;
   bool has_asan = false;
   for (std::uint64_t i = 0; i < count; ++i) {
-    auto one = read_at<std::uint64_t>(list + i * sizeof(std::uint64_t));
+    std::uint64_t one = 0;
+    if (!pointers.read(list + i * sizeof one, one)) return 0;
     if (one == preload.at && !has_preload) {
       one = new_preload;
       has_preload = true;
@@ -211,11 +207,11 @@ ComingImage* announce_image(std::uint64_t path) {
     image.process = static_cast<std::uint32_t>(syscost_raw_syscall(SYS_getpid));
     image.blind = Blind::not_loaded;
     image.has_filter = syscost_state.has_filter ? 1 : 0;
-    Reader reader;
+    UserBytes memory;
+    unsigned char letter = 0;
     std::uint32_t i = 0;
-    for (; i + 1 < kPathBytes && reader.reads(path + i); ++i) {
-      image.path[i] = *reinterpret_cast<const char*>(path + i);
-      if (image.path[i] == '\0') break;
+    for (; i + 1 < kPathBytes && memory.byte_at(path + i, letter) && letter != 0; ++i) {
+      image.path[i] = static_cast<char>(letter);
     }
     image.path[i] = '\0';
     making.store(Making::done);

@@ -24,12 +24,6 @@ std::uint64_t* size_in(Call& call) {
   }
 }
 
-/// The kernel's iovec.
-struct Stretch {
-  std::uint64_t address;
-  std::uint64_t bytes;
-};
-
 /// The kernel refuses a call with another size, and with a stretch that ends beyond the program's half of the memory.
 constexpr std::uint64_t kMostBytes = ~std::uint64_t{0} >> 1;
 
@@ -37,24 +31,20 @@ bool is_possible(const Stretch& stretch) {
   return stretch.bytes <= kMostBytes && stretch.address <= kMostBytes - stretch.bytes;
 }
 
-/// False if the kernel refuses the list, and for one without stretches.
-bool can_read_stretches(const Call& call) {
-  const std::uint64_t count = call.used.rdx;
-  constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
-  return count != 0 && count <= kMostStretches && is_readable(call.used.rsi, count * sizeof(Stretch));
-}
+constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
 
 bool shorten_stretches(Call& call, std::uint64_t most) {
   const std::uint64_t count = call.used.rdx;
-  if (!can_read_stretches(call)) return false;
+  if (count == 0 || count > kMostStretches) return false;
+  UserBytes memory;
   std::uint64_t bytes = 0;
   std::uint64_t whole = 0;  // the stretches that remain as they are
   bool is_full = false;
   Stretch cut{};
   // The kernel looks at all before it moves a byte.
   for (std::uint64_t i = 0; i < count; ++i) {
-    const auto stretch = read_at<Stretch>(call.used.rsi + i * sizeof(Stretch));
-    if (!is_possible(stretch)) return false;
+    Stretch stretch{};
+    if (!memory.read(call.used.rsi + i * sizeof stretch, stretch) || !is_possible(stretch)) return false;
     if (i == whole && bytes == 0) cut = stretch;
     is_full = is_full || stretch.bytes > most - bytes;
     if (is_full) continue;
@@ -84,9 +74,11 @@ bool asks_for_nothing(const Call& call) {
   Call& same = const_cast<Call&>(call);
   if (const std::uint64_t* const size = size_in(same)) return *size == 0;
   if (!has_stretches(call.number)) return false;
-  if (call.used.rdx != 0 && !can_read_stretches(call)) return false;
+  if (call.used.rdx > kMostStretches) return false;
+  UserBytes memory;
   for (std::uint64_t i = 0; i < call.used.rdx; ++i) {
-    if (read_at<Stretch>(call.used.rsi + i * sizeof(Stretch)).bytes != 0) return false;
+    Stretch stretch{};
+    if (!memory.read(call.used.rsi + i * sizeof stretch, stretch) || stretch.bytes != 0) return false;
   }
   return true;
 }

@@ -96,18 +96,12 @@ bool add_descriptor(PathRoom& room, std::int32_t descriptor) {
 
 /// Adds the string at `address`. False if it cannot be read, or is too long.
 bool add_string(PathRoom& room, std::uint64_t address) {
-  constexpr std::uint64_t kPage = 4096;
-  constexpr std::uint64_t kLeast = 8;  // that is_readable() looks at
-  std::uint64_t readable = 0;          // up to here
+  UserBytes memory;
   for (std::uint64_t at = address; room.bytes < sizeof room.path; ++at) {
-    if (at >= readable) {
-      const std::uint64_t page = at & ~(kPage - 1);
-      if (!is_readable(page, kLeast)) return false;
-      readable = page + kPage;
-    }
-    const char letter = read_at<char>(at);
+    unsigned char letter = 0;
+    if (!memory.byte_at(at, letter)) return false;
     if (letter == 0) return true;
-    room.path[room.bytes++] = letter;
+    room.path[room.bytes++] = static_cast<char>(letter);
   }
   return false;
 }
@@ -181,10 +175,10 @@ About is_named(const Guard& guard, const FileRule& rule, const Call& call, std::
   const OwnRoom room(guard, *call.thread);
   if (room.get() == nullptr) return About::no;
   const std::uint64_t address = argument(call, index);
-  constexpr std::uint64_t kLeast = 8;
-  if (!is_readable(address & ~(kLeast - 1), kLeast)) return About::no;
-  if (read_at<char>(address) == 0) return About::no;  // the descriptor itself (AT_EMPTY_PATH)
-  if (read_at<char>(address) != '/') {
+  char first = 0;
+  // An empty one: the descriptor itself (AT_EMPTY_PATH).
+  if (!read_user(address, first) || first == 0) return About::no;
+  if (first != '/') {
     const Copying asking;
     if (!may_ask_kernel()) return About::unknown;
     if (!add_descriptor(*room.get(), directory)) return About::no;

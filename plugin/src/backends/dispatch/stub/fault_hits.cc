@@ -14,24 +14,18 @@ constexpr std::uint32_t kArguments = 6;
 
 /// False if the string at `address` cannot be read: the kernel will say so.
 bool keep_path(HitPath& path, std::uint64_t address) {
-  constexpr std::uint64_t kPage = 4096;
-  constexpr std::uint64_t kLeast = 8;  // that is_readable() looks at
-  std::uint64_t readable = 0;          // up to here
+  UserBytes memory;
   std::uint8_t bytes = 0;
   path.is_cut = 0;
   for (std::uint64_t at = address;; ++at) {
-    if (at >= readable) {
-      const std::uint64_t page = at & ~(kPage - 1);
-      if (!is_readable(page, kLeast)) return false;
-      readable = page + kPage;
-    }
-    const char letter = read_at<char>(at);
+    unsigned char letter = 0;
+    if (!memory.byte_at(at, letter)) return false;
     if (letter == 0) break;
     if (bytes == kHitPathBytes) {
       path.is_cut = 1;
       break;
     }
-    path.text[bytes++] = letter;
+    path.text[bytes++] = static_cast<char>(letter);
   }
   path.bytes = bytes;
   return true;

@@ -79,12 +79,6 @@ bool is_of_program(const Thread& thread) {
          std::atomic_ref(const_cast<std::uint32_t&>(thread.own_work)).load() == 0;
 }
 
-/// The kernel's iovec.
-struct Stretch {
-  std::uint64_t address;
-  std::uint64_t bytes;
-};
-
 /// How many bytes the call is to write; the kernel moves no more than this at once.
 std::uint64_t bytes_to_write(const Call& call) {
   constexpr std::uint64_t kMost = 0x7fff'f000;
@@ -92,11 +86,13 @@ std::uint64_t bytes_to_write(const Call& call) {
   if (has_vector(call.number)) {
     constexpr std::uint64_t kMostStretches = 1024;
     const std::uint64_t count = call.used.rdx;
-    if (count > kMostStretches || (count > 0 && !is_readable(call.used.rsi, count * sizeof(Stretch)))) return 0;
+    if (count > kMostStretches) return 0;
+    UserBytes memory;
     bytes = 0;
     for (std::uint64_t i = 0; i < count && bytes < kMost; ++i) {
-      const std::uint64_t more = read_at<Stretch>(call.used.rsi + i * sizeof(Stretch)).bytes;
-      bytes += more < kMost ? more : kMost;
+      Stretch more{};
+      if (!memory.read(call.used.rsi + i * sizeof more, more)) return 0;
+      bytes += more.bytes < kMost ? more.bytes : kMost;
     }
   }
   return bytes < kMost ? bytes : kMost;

@@ -94,8 +94,7 @@ bool may_make_or_cut(const Call& call) {
   if (call.number == SYS_creat) return true;
   if (call.number == SYS_openat) flags = call.used.rdx;
   if (call.number == SYS_openat2) {
-    if (!is_readable(call.used.rdx, sizeof flags)) return false;
-    flags = read_at<std::uint64_t>(call.used.rdx);
+    if (!read_user(call.used.rdx, flags)) return false;
   }
   return (flags & (O_CREAT | O_TRUNC)) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
 }

@@ -21,17 +21,20 @@ struct Program {
   std::uint16_t count;
   std::uint64_t instructions;
 };
+static_assert(sizeof(Program) == sizeof(sock_fprog) && offsetof(Program, instructions) == offsetof(sock_fprog, filter));
 
 /// What the filter answers to a call. `data`: what the kernel shows it. SECCOMP_RET_ALLOW for a program that the kernel
 /// refuses: net/core/filter.c (bpf_check_classic) and kernel/seccomp.c (seccomp_check_filter) say which those are.
 std::uint32_t answer_of(const Program& program, const seccomp_data& data) {
   std::uint32_t a = 0;
   std::uint32_t x = 0;
-  std::uint32_t memory[BPF_MEMWORDS] = {};
+  std::uint32_t words_kept[BPF_MEMWORDS] = {};
+  UserBytes memory;
   const auto* const words = reinterpret_cast<const char*>(&data);
   // Jumps lead forward only.
   for (std::uint32_t at = 0; at < program.count; ++at) {
-    const auto one = read_at<sock_filter>(program.instructions + at * sizeof(sock_filter));
+    sock_filter one{};
+    if (!memory.read(program.instructions + at * sizeof one, one)) return SECCOMP_RET_ALLOW;
     const std::uint32_t operand = BPF_SRC(one.code) == BPF_X ? x : one.k;
     switch (BPF_CLASS(one.code)) {
       case BPF_LD:
@@ -40,20 +43,20 @@ std::uint32_t answer_of(const Program& program, const seccomp_data& data) {
           a = read_at<std::uint32_t>(reinterpret_cast<std::uint64_t>(words + one.k));
         } else {
           a = BPF_MODE(one.code) == BPF_IMM   ? one.k
-              : BPF_MODE(one.code) == BPF_MEM ? memory[one.k % BPF_MEMWORDS]
+              : BPF_MODE(one.code) == BPF_MEM ? words_kept[one.k % BPF_MEMWORDS]
                                               : sizeof data;
         }
         break;
       case BPF_LDX:
         x = BPF_MODE(one.code) == BPF_IMM   ? one.k
-            : BPF_MODE(one.code) == BPF_MEM ? memory[one.k % BPF_MEMWORDS]
+            : BPF_MODE(one.code) == BPF_MEM ? words_kept[one.k % BPF_MEMWORDS]
                                             : sizeof data;
         break;
       case BPF_ST:
-        memory[one.k % BPF_MEMWORDS] = a;
+        words_kept[one.k % BPF_MEMWORDS] = a;
         break;
       case BPF_STX:
-        memory[one.k % BPF_MEMWORDS] = x;
+        words_kept[one.k % BPF_MEMWORDS] = x;
         break;
       case BPF_ALU:
         switch (BPF_OP(one.code)) {
@@ -126,20 +129,21 @@ std::uint32_t answer_of(const Program& program, const seccomp_data& data) {
   return SECCOMP_RET_ALLOW;
 }
 
-bool allows(const Program& program, std::uint32_t number) {
+std::uint32_t action_for(const Program& program, std::uint32_t number) {
   seccomp_data data{};
   data.nr = static_cast<int>(number);
   data.arch = AUDIT_ARCH_X86_64;
-  const std::uint32_t answer = answer_of(program, data) & SECCOMP_RET_ACTION_FULL;
-  return answer == SECCOMP_RET_ALLOW || answer == SECCOMP_RET_LOG;
+  return answer_of(program, data) & SECCOMP_RET_ACTION_FULL;
 }
 
-bool is_readable_whole(std::uint64_t address, std::uint64_t bytes) {
-  constexpr std::uint64_t kPage = 4096;
-  for (std::uint64_t at = address; at < address + bytes; at += kPage) {
-    if (!is_readable(at, sizeof(std::uint64_t))) return false;
-  }
-  return is_readable(address, bytes);
+bool allows(const Program& program, std::uint32_t number) {
+  const std::uint32_t action = action_for(program, number);
+  return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
+bool kills(const Program& program, std::uint32_t number) {
+  const std::uint32_t action = action_for(program, number);
+  return action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_KILL_THREAD || action == SECCOMP_RET_TRAP;
 }
 
 }  // namespace
@@ -149,16 +153,14 @@ bool installs_filter(const Call& call) {
   return call.number == SYS_prctl && static_cast<std::uint32_t>(call.given.rdi) == kSetSeccomp;
 }
 
-bool allows_traps(const Call& call) {
+bool allows_traps(const Call& call, bool needs_masks) {
   const bool is_strict =
       call.number == SYS_seccomp ? call.given.rdi == SECCOMP_SET_MODE_STRICT : call.given.rsi == SECCOMP_MODE_STRICT;
   if (is_strict) return false;
-  const std::uint64_t at = call.given.rdx;
-  if (!is_readable(at, sizeof(sock_fprog))) return true;
-  const Program program{read_at<std::uint16_t>(at), read_at<std::uint64_t>(at + offsetof(sock_fprog, filter))};
-  if (program.count == 0 || program.count > BPF_MAXINSNS) return true;
-  if (!is_readable_whole(program.instructions, program.count * sizeof(sock_filter))) return true;
-  return allows(program, SYS_rt_sigreturn) && allows(program, SYS_rt_sigprocmask);
+  Program program{};
+  if (!read_user(call.given.rdx, program) || program.count == 0 || program.count > BPF_MAXINSNS) return true;
+  const bool allows_masks = needs_masks ? allows(program, SYS_rt_sigprocmask) : !kills(program, SYS_rt_sigprocmask);
+  return allows_masks && allows(program, SYS_rt_sigreturn);
 }
 
 }  // namespace syscost::signal_safe

@@ -13,8 +13,9 @@ namespace syscost::signal_safe {
 bool installs_filter(const Call& call);
 
 /// True if calls can be trapped once the kernel has done `call`, which installs_filter(): the filter allows
-/// rt_sigreturn, and rt_sigprocmask, by which the stub sees whether memory can be read. Runs the filter, a program of
-/// classic BPF, as the kernel does. True for a call that the kernel will refuse.
-bool allows_traps(const Call& call);
+/// rt_sigreturn, and does not kill for rt_sigprocmask, by which the stub sees whether memory can be read. With
+/// `needs_masks` it must allow that, too. Runs the filter, a program of classic BPF, as the kernel does. True for a call
+/// that the kernel will refuse.
+bool allows_traps(const Call& call, bool needs_masks);
 
 }  // namespace syscost::signal_safe

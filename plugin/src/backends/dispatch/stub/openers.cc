@@ -26,9 +26,10 @@ void set(std::uint64_t descriptor, std::uint32_t stack) {
 
 /// The two ends that the kernel has just stored at `address`.
 void set_pair(std::uint64_t address, std::uint32_t stack) {
-  constexpr std::uint64_t kNumber = sizeof(std::uint32_t);
-  set(read_at<std::uint32_t>(address), stack);
-  set(read_at<std::uint32_t>(address + kNumber), stack);
+  std::uint32_t ends[2];
+  if (!read_user(address, ends)) return;
+  set(ends[0], stack);
+  set(ends[1], stack);
 }
 
 /// A thread or a child. In a child itself the result is 0.

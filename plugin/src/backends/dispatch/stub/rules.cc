@@ -41,7 +41,8 @@ Rule find_rule(Walker& walker, std::uint64_t address, bool& is_in_file) {
   found.eh_frame_header = nullptr;
   is_in_file = find_object(walker, address, found);
   if (!is_in_file) return {};
-  const Rule rule = found.eh_frame_header != nullptr ? read_rule(found.eh_frame_header, address) : Rule();
+  const FileOfCode file{found.begin, found.end, reinterpret_cast<std::uint64_t>(found.eh_frame_header)};
+  const Rule rule = found.eh_frame_header != nullptr ? read_rule(file, address) : Rule();
   return rule.in_module(module_of(found));
 }
 

@@ -33,19 +33,30 @@ struct Time {
 
 constexpr std::uint64_t kMaskBytes = sizeof(std::uint64_t);
 constexpr std::uint64_t kBlockedInKernel = 4;  // in a note
+constexpr std::uint64_t kBadAddress = ~std::uint64_t{EFAULT} + 1;
+/// An address that the kernel cannot read. One that could not be read a moment ago might be readable now.
+constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
 
 // ---- masks ----------------------------------------------------------------------------------------------------------
 
-bool names_sigsys(std::uint64_t address) {
-  return (read_at<std::uint64_t>(address) & kSigsysBit) != 0;
+/// Reads the mask at `address`. False for one that the kernel refuses.
+bool read_mask(std::uint64_t address, std::uint64_t size, std::uint64_t& mask) {
+  return size == kMaskBytes && read_user(address, mask);
+}
+
+/// The call has stored a mask at `address`, in which the program shall see SIGSYS.
+void add_sigsys(Call& call, std::uint64_t address) {
+  std::uint64_t mask = 0;
+  if (!read_user(address, mask) || !write_user(address, mask | kSigsysBit)) call.result = kBadAddress;
 }
 
 /// The call waits under the mask at `address`. As with the program's own mask, SIGSYS gets through in the call and not
 /// before.
 void wait_with(Call& call, std::uint64_t address, std::uint64_t size) {
-  if (size != kMaskBytes || !is_readable(address, kMaskBytes)) return;
+  std::uint64_t mask = 0;
+  if (!read_mask(address, size, mask)) return;
   Thread& thread = *call.thread;
-  const bool is_blocked = names_sigsys(address);
+  const bool is_blocked = (mask & kSigsysBit) != 0;
   thread.blocks_outside = thread.blocks_sigsys + 1;
   call.note = thread.blocks_outside;
   if (thread.blocks_sigsys != 0 && !is_blocked) {
@@ -57,9 +68,11 @@ void wait_with(Call& call, std::uint64_t address, std::uint64_t size) {
 
 /// The same for the {mask, size} pair that pselect6 and io_pgetevents take.
 void wait_with_pair(Call& call, std::uint64_t address) {
-  constexpr std::uint64_t kPairBytes = 16;
-  if (!is_readable(address, kPairBytes)) return;
-  wait_with(call, read_at<std::uint64_t>(address), read_at<std::uint64_t>(address + 8));
+  struct Pair {
+    std::uint64_t mask, size;
+  };
+  Pair pair{};
+  if (read_user(address, pair)) wait_with(call, pair.mask, pair.size);
 }
 
 void finish_wait(Call& call) {
@@ -72,22 +85,25 @@ void finish_wait(Call& call) {
 
 void prepare_sigprocmask(Call& call) {
   call.note = call.thread->blocks_sigsys;
-  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes)) return;
-  const bool names_it = names_sigsys(call.given.rsi);
+  if (call.given.rsi == 0 || call.given.r10 != kMaskBytes) return;
+  std::uint64_t mask = 0;
+  if (!read_user(call.given.rsi, mask)) {
+    call.used.rsi = kNowhere;
+    return;
+  }
+  const bool names_it = (mask & kSigsysBit) != 0;
   const auto how = static_cast<int>(call.given.rdi);
   if (how == SIG_SETMASK) call.note |= names_it ? 2 : 4;
   if (how == SIG_BLOCK && names_it) call.note |= 2;
   if (how == SIG_UNBLOCK && names_it) call.note |= 4;
-  call.mask = read_at<std::uint64_t>(call.given.rsi) & ~kSigsysBit;
+  call.mask = mask & ~kSigsysBit;
   call.used.rsi = reinterpret_cast<std::uint64_t>(&call.mask);
 }
 
 void finish_sigprocmask(Call& call) {
   // Where the old mask cannot be written the kernel has set the new one all the same.
   if (call.result != 0 && static_cast<std::int64_t>(call.result) != -EFAULT) return;
-  if (call.result == 0 && call.given.rdx != 0 && (call.note & 1) != 0) {
-    write_at(call.given.rdx, read_at<std::uint64_t>(call.given.rdx) | kSigsysBit);
-  }
+  if (call.result == 0 && call.given.rdx != 0 && (call.note & 1) != 0) add_sigsys(call, call.given.rdx);
   if ((call.note & 6) != 0) believe_blocked(*call.thread, (call.note & 2) != 0);
 }
 
@@ -96,12 +112,13 @@ void finish_sigprocmask(Call& call) {
 void finish_sigpending(Call& call) {
   const Thread& thread = *call.thread;
   if (call.result != 0 || call.given.rsi != kMaskBytes || thread.blocks_sigsys == 0 || !has_waiting(thread)) return;
-  write_at(call.given.rdi, read_at<std::uint64_t>(call.given.rdi) | kSigsysBit);
+  add_sigsys(call, call.given.rdi);
 }
 
 /// While the call waits for SIGSYS the kernel blocks it: it is for the call and not for a handler.
 void prepare_sigtimedwait(const Guard& guard, Call& call) {
-  if (call.given.r10 != kMaskBytes || !is_readable(call.given.rdi, kMaskBytes) || !names_sigsys(call.given.rdi)) return;
+  std::uint64_t mask = 0;
+  if (!read_mask(call.given.rdi, call.given.r10, mask) || (mask & kSigsysBit) == 0) return;
   Thread& thread = *call.thread;
   if (call.given.rsi == 0) {
     if (thread.received == nullptr) {
@@ -118,7 +135,7 @@ void prepare_sigtimedwait(const Guard& guard, Call& call) {
 /// What is left of the time that the program waits; null for ever.
 const Time* time_left(const Call& call, Time& into) {
   if (call.given.rdx == 0) return nullptr;
-  into = read_at<Time>(call.given.rdx);
+  if (!read_user(call.given.rdx, into)) return &into;
   if (syscost_forbids_ticks != 0) return &into;
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   const auto passed = static_cast<std::int64_t>(to_ns(read_ticks() - call.start));
@@ -135,11 +152,11 @@ const Time* time_left(const Call& call, Time& into) {
 void finish_sigtimedwait(Call& call) {
   if (call.note == 0) return;
   Thread& thread = *call.thread;
-  const auto& received = *reinterpret_cast<const SignalInfo*>(call.used.rsi);
-  while (call.result == kSigsys && is_notice(received, thread)) {
+  SignalInfo received;
+  while (call.result == kSigsys && read_user(call.used.rsi, received) && is_notice(received, thread)) {
     SignalInfo info;
     if (take_sigsys(thread, info)) {
-      if (call.given.rsi != 0) copy(*reinterpret_cast<SignalInfo*>(call.given.rsi), info);
+      if (call.given.rsi != 0 && !write_user(call.given.rsi, info)) call.result = kBadAddress;
       break;
     }
     // Another thread was first.
@@ -154,8 +171,9 @@ void finish_sigtimedwait(Call& call) {
 
 /// A file from which SIGSYS is read needs it pending in the kernel, where we cannot let it be.
 void prepare_signalfd(const Guard& guard, Call& call) {
-  if (call.given.rdx != kMaskBytes || !is_readable(call.given.rsi, kMaskBytes) || !names_sigsys(call.given.rsi)) return;
-  stand_aside(guard, StoodAside::own_sigsys_file);
+  std::uint64_t mask = 0;
+  if (read_mask(call.given.rsi, call.given.rdx, mask) && (mask & kSigsysBit) != 0)
+    stand_aside(guard, StoodAside::own_sigsys_file);
 }
 
 }  // namespace
@@ -175,25 +193,30 @@ void prepare_sigaction(Call& call) {
   KernelSigaction& believed = signal_beliefs.actions[signal];
   call.before = believed;
   call.note = kQuery;
-  if (call.given.rsi == 0 && signal != kSigsys) return;
-  if (call.given.rsi != 0 && !is_readable(call.given.rsi, sizeof(KernelSigaction))) return;
+  // The kernel reads the new action before it writes the old one, which it stores here for finish_sigaction().
+  if (call.given.rdx != 0) call.used.rdx = reinterpret_cast<std::uint64_t>(&call.action);
+  if (call.given.rsi == 0) {
+    if (signal == kSigsys) call.note = kOfSigsys;
+    return;
+  }
+  if (!read_user(call.given.rsi, call.action)) {
+    call.used.rsi = kNowhere;
+    return;
+  }
+  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
   if (signal == kSigsys) {
     // Ours stays; the kernel is asked all the same, for what it has to say about the arguments.
-    if (call.given.rsi != 0) {
-      call.action = own_action(read_at<KernelSigaction>(call.given.rsi));
-      call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
-    }
+    believed = call.action;
+    call.action = own_action(believed);
     call.note = kOfSigsys;
     return;
   }
-  call.action = read_at<KernelSigaction>(call.given.rsi);
   call.note = kNoHandler;
   // A thread that is not watched may read the kernel's action and set it here: that action is the believed one.
   if (!is_handler(call.action) || is_ours(call.action)) return;
   // Believed before the kernel has it: the signal may come in between.
   believed = call.action;
   call.action = entering_action(believed);
-  call.used.rsi = reinterpret_cast<std::uint64_t>(&call.action);
   call.note = kHandler;
 }
 
@@ -201,17 +224,18 @@ void finish_sigaction(Call& call) {
   if (call.note == kAsIs) return;
   const auto signal = static_cast<int>(call.given.rdi);
   KernelSigaction& believed = signal_beliefs.actions[signal];
-  // Where the old action cannot be written the kernel has set the new one all the same.
-  const bool is_set = call.result == 0 || static_cast<std::int64_t>(call.result) == -EFAULT;
-  if (call.result == 0 && call.given.rdx != 0) {
-    const auto kernels = read_at<KernelSigaction>(call.given.rdx);
+  const bool is_set = call.result == 0;
+  if (is_set && call.given.rdx != 0) {
+    KernelSigaction shown = call.action;
     if (call.note == kOfSigsys) {
-      write_at(call.given.rdx, call.before);
-    } else if (is_ours(kernels)) {
-      write_at(call.given.rdx, shown_action(kernels, call.before));
+      shown = call.before;
+    } else if (is_ours(shown)) {
+      shown = shown_action(shown, call.before);
     }
+    // Where the old action cannot be written, the kernel has set the new one all the same.
+    if (!write_user(call.given.rdx, shown)) call.result = kBadAddress;
   }
-  if (call.note == kOfSigsys && is_set && call.given.rsi != 0) believed = read_at<KernelSigaction>(call.given.rsi);
+  if (call.note == kOfSigsys && !is_set) believed = call.before;
   if (call.note != kHandler) return;
   if (is_set) {
     std::atomic_ref(signal_beliefs.entered_by_us).fetch_or(1ULL << (signal - 1));

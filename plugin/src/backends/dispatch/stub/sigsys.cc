@@ -155,7 +155,8 @@ constexpr std::uint64_t kInfoBytes = sizeof PendingSignal::info;
 void prepare_send(Call& call) {
   const Sent sent = sent_by(call.number, call.used);
   if (sent.signal == nullptr || *sent.signal != kSigsys || thread_of(sent.thread) == nullptr) return;
-  if (sent.info != 0 && !is_readable(sent.info, kInfoBytes)) return;
+  std::uint64_t info[kInfoBytes / sizeof(std::uint64_t)];
+  if (sent.info != 0 && !read_user(sent.info, info)) return;
   // First see if there is such a thread; then do the rest.
   *sent.signal = 0;
   call.note = 1;
@@ -167,8 +168,9 @@ void finish_send(Call& call) {
   Thread* target = thread_of(sent.thread);
   if (target == nullptr) return;
   SignalInfo info{};
-  if (sent.info != 0) {
-    copy_bytes(reinterpret_cast<std::uint64_t>(&info), sent.info, kInfoBytes);
+  // Sent is what the kernel has looked at, as far as it can still be read.
+  if (sent.info != 0 && copy_in(&info, sent.info, kInfoBytes)) {
+    info.signal = kSigsys;
   } else {
     info.code = static_cast<std::uint32_t>(SI_TKILL);
     info.rest[0] = static_cast<std::uint64_t>(syscost_state.process) |
@@ -204,10 +206,8 @@ bool is_undone_call(const Guard& guard, const SignalFrame& frame, const Thread& 
   // The instruction itself leaves these two, and the stub never does: r11 is no copy of flags on its ways back.
   if (is_ours || frame.registers[REG_RCX] != at || frame.registers[REG_R11] != frame.registers[REG_EFL]) return false;
   constexpr std::uint16_t kSyscall = 0x050f;
-  constexpr std::uint64_t kLeast = 8;  // that is_readable() looks at
-  const std::uint64_t instruction = at - sizeof kSyscall;
-  return (is_readable(instruction, kLeast) || is_readable(at - kLeast, kLeast)) &&
-         read_at<std::uint16_t>(instruction) == kSyscall;
+  std::uint16_t instruction = 0;
+  return read_user(at - sizeof kSyscall, instruction) && instruction == kSyscall;
 }
 
 }  // namespace syscost::signal_safe

@@ -54,13 +54,13 @@ Child child_of(std::uint64_t flags) {
 
 /// Puts what the child's first steps need below its stack pointer, where it reads them before anything else runs.
 Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
-  constexpr std::uint64_t kLeft = 32;
-  if (!is_readable(stack - kLeft, kLeft)) return Plan::call;
-  write_at(stack - 8, call.return_address);
-  write_at(stack - 16, call.flags);
-  write_at(stack - 24, child_of(flags));
-  write_at(stack - 32, call.given.rsi);
-  return Plan::own_stack;
+  const struct {
+    std::uint64_t given_stack;
+    Child kind;
+    std::uint64_t flags, return_address;
+  } left{call.given.rsi, child_of(flags), call.flags, call.return_address};
+  static_assert(sizeof left == 32);
+  return write_user(stack - sizeof left, left) ? Plan::own_stack : Plan::call;
 }
 
 Plan save_for_shared(Call& call) {
@@ -102,8 +102,8 @@ Plan plan_clone3(Call& call) {
   struct Head {
     std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size;
   };
-  if (call.given.rsi < sizeof(Head) || !is_readable(call.given.rdi, sizeof(Head))) return Plan::call;
-  const auto head = read_at<Head>(call.given.rdi);
+  Head head{};
+  if (call.given.rsi < sizeof head || !read_user(call.given.rdi, head)) return Plan::call;
   return plan_clone(call, head.flags, head.stack == 0 ? 0 : head.stack + head.stack_size);
 }
 
@@ -212,12 +212,10 @@ bool is_clone(const Call& call) {
 
 /// Before the filter: it may kill us for calls that the program does not make.
 void expect_filter(const Guard& guard, const Call& call) {
+  const bool is_fatal = installs_filter(call) && !allows_traps(call, command_counts != nullptr);
   syscost_state.has_filter = true;
   stop_calls_of_ours();
-  // In a test, patched calls of libc need no rt_sigreturn; here each call is trapped.
-  if (command_counts != nullptr && installs_filter(call) && !allows_traps(call)) {
-    stand_aside(guard, StoodAside::own_filter);
-  }
+  if (is_fatal) stand_aside(guard, StoodAside::own_filter);
 }
 
 Plan prepare(const Guard& guard, Call& call) {
@@ -262,6 +260,8 @@ Plan prepare(const Guard& guard, Call& call) {
       if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);
       break;
     case SYS_exit:
+      // Under a filter that forbids our calls the record stays, and no one else gets it.
+      if (syscost_state.stood_aside == StoodAside::own_filter) break;
       if (call.thread != &syscost_foreign_thread && !is_lent(call.thread)) {
         Thread& thread = *call.thread;
         // From here on no record counts a handler that interrupts us, and it runs on no stack that another may take.
@@ -311,9 +311,9 @@ __attribute__((always_inline)) inline Plan choose_and_prepare(const Guard& guard
 }
 
 /// Counted before the rest is done: a SIGSYS that the call has sent or unblocked comes in the middle of that, and its
-/// handler may leave by longjmp. Two calls have their result only after it.
+/// handler may leave by longjmp. Three calls have their result only after it.
 bool has_result(const Call& call) {
-  return call.number != SYS_sigaltstack && call.number != SYS_rt_sigtimedwait;
+  return call.number != SYS_sigaltstack && call.number != SYS_rt_sigtimedwait && call.number != SYS_rt_sigaction;
 }
 
 /// Counts a call of prepare_or_ask().
@@ -338,8 +338,9 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   // As the program has it: not ours.
   const bool is_asked_for_sigsys = call.number == SYS_rt_sigaction && call.given.rdi == kSigsys && is_lent(gs_base());
-  if (is_asked_for_sigsys && call.result == 0 && call.given.rdx != 0) {
-    write_at(call.given.rdx, signal_beliefs.actions[kSigsys]);
+  if (is_asked_for_sigsys && call.result == 0 && call.given.rdx != 0 &&
+      !write_user(call.given.rdx, signal_beliefs.actions[kSigsys])) {
+    call.result = ~std::uint64_t{EFAULT} + 1;
   }
   if (sends_signal(call.number)) finish_send(call);
   if (!has_result(call)) record(guard, call, now);

@@ -65,12 +65,11 @@ void prepare_sigaltstack(Call& call) {
   call.used.rdi = 0;
   if (call.given.rdi == 0) return;
   int error = 0;
-  if (!is_readable(call.given.rdi, sizeof(Stack))) {
+  if (!read_user(call.given.rdi, call.stack)) {
     error = EFAULT;
   } else if (is_on(thread.own_stack, call.stack_pointer)) {
     error = EPERM;
   } else {
-    call.stack = read_at<Stack>(call.given.rdi);
     error = error_of(call.stack);
   }
   if (error != 0) call.used.rsi = 0;
@@ -88,7 +87,9 @@ void finish_sigaltstack(Call& call) {
   // Where `old` cannot be written the kernel has set the new one all the same.
   const auto result = static_cast<std::int64_t>(call.result);
   if (call.note == 1 && (result == 0 || result == -EFAULT)) believe(thread, call.stack);
-  if (result == 0 && call.given.rsi != 0) write_at(call.given.rsi, before);
+  if (result == 0 && call.given.rsi != 0 && !write_user(call.given.rsi, before)) {
+    call.result = ~std::uint64_t{EFAULT} + 1;
+  }
 }
 
 }  // namespace syscost::signal_safe

@@ -7,17 +7,12 @@
 
 #include "backends/dispatch/stub/mapped_peak.h"
 #include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-
-/// The kernel's iovec.
-struct Stretch {
-  std::uint64_t address;
-  std::uint64_t bytes;
-};
 
 std::uint64_t least(std::uint64_t a, std::uint64_t b) {
   return a < b ? a : b;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The program's memory, at addresses that it passed to the kernel.
+// The program's memory, at addresses that it passed to the kernel, or that its data names.
+//
+// Another thread may unmap or protect such memory at any time, also between a question and the next instruction. So
+// copy_in() and copy_out() let the kernel copy, where that may be (may_copy_by_kernel); is_readable() only says what is
+// true now.
 #pragma once
 
 #include <errno.h>
@@ -44,5 +48,62 @@ void write_at(std::uint64_t address, T value) {
 inline void copy_bytes(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(bytes) : : "memory");
 }
+
+/// From now on copy_in() and copy_out() may call process_vm_writev and process_vm_readv: no seccomp filter kills for
+/// them. A filter that the program installs later ends that (trace_strings.h).
+void may_copy_by_kernel(bool may);
+
+/// Copies [from, from + bytes) of the program into memory of ours, or the other way round. False where the kernel would
+/// answer EFAULT; then a part may have been copied.
+bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes);
+bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes);
+
+template <class T>
+bool read_user(std::uint64_t address, T& into) {
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value, too
+  return copy_in(&into, address, sizeof into);
+}
+template <class T>
+bool write_user(std::uint64_t address, const T& value) {
+  return copy_out(address, &value, sizeof value);
+}
+
+/// Reads the program's memory byte by byte: text, lists, tables. Holds a copy of the block that was read last.
+class UserBytes {
+ public:
+  /// False where there is nothing to read.
+  bool byte_at(std::uint64_t address, unsigned char& value) {
+    const std::uint64_t block = address & ~(kBlock - 1);
+    if (block != held_) {
+      held_ = kNone;
+      if (!copy_in(bytes_, block, kBlock)) return false;
+      held_ = block;
+    }
+    value = bytes_[address - block];
+    return true;
+  }
+  template <class T>
+  bool read(std::uint64_t address, T& into) {
+    unsigned char bytes[sizeof into];
+    for (std::uint64_t i = 0; i < sizeof into; ++i) {
+      if (!byte_at(address + i, bytes[i])) return false;
+    }
+    into = read_at<T>(reinterpret_cast<std::uint64_t>(bytes));
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t kBlock = 128;  // of one page
+  static constexpr std::uint64_t kNone = ~std::uint64_t{0};
+
+  std::uint64_t held_ = kNone;
+  unsigned char bytes_[kBlock];
+};
+
+/// The kernel's iovec.
+struct Stretch {
+  std::uint64_t address;
+  std::uint64_t bytes;
+};
 
 }  // namespace syscost::signal_safe
