@@ -6,6 +6,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -44,6 +45,72 @@ TEST_F(SeccompBackendTest, CountsEveryThreadOfTheProcessAndNoChild) {
                 REQUIRE(in_child([] { repeat(1000, SYS_getppid); }) == 0);
               });
               REQUIRE(counted == 110);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, DoesNotCountFunctionsOfTheVsyscallPage) {
+  std::ifstream maps("/proc/self/maps");
+  const std::string all{std::istreambuf_iterator<char>(maps), {}};
+  if (all.find("[vsyscall]") == std::string::npos) GTEST_SKIP() << "this kernel has no vsyscall page";
+  EXPECT_EQ(in_child([] {
+              const auto backend = open_here();
+              const std::uint64_t counted = entries_of(*backend, {kNativeAbi, SYS_gettimeofday}, [] {
+                const auto of_the_page = reinterpret_cast<int (*)(timeval*, void*)>(0xffff'ffff'ff60'0000);
+                timeval now{};
+                for (int i = 0; i < 5; ++i) of_the_page(&now, nullptr);
+                REQUIRE(now.tv_sec > 0);
+                repeat(3, SYS_gettimeofday);
+              });
+              REQUIRE(counted == 3);
+            }),
+            0);
+}
+
+/// Installs a filter that answers getuid so, by either call that can.
+void install(unsigned answer, bool by_prctl) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getuid, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, answer),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{static_cast<unsigned short>(std::size(program)), program};
+  REQUIRE(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+  REQUIRE(by_prctl ? prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0
+                   : syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0);
+}
+
+TEST_F(SeccompBackendTest, SaysThatATracerOfAFilterWasNotAsked) {
+  for (const bool by_prctl : {false, true}) {
+    for (const bool in_a_child : {false, true}) {
+      EXPECT_EQ(in_child([&] {
+                  const Result<std::shared_ptr<const Filter>> only =
+                      Filter::parse("getppid");  // neither prctl nor seccomp
+                  REQUIRE(only.ok());
+                  const auto backend = open_here(only.value().get());
+                  const auto body = [&] { install(SECCOMP_RET_TRACE | 7, by_prctl); };
+                  if (in_a_child) {
+                    REQUIRE(in_child(body) == 0);
+                  } else {
+                    body();
+                  }
+                  const Result<std::uint64_t> losses = backend->hidden_losses();
+                  REQUIRE(!losses.ok() && losses.failure().reason.find("SECCOMP_RET_TRACE") != std::string::npos);
+                  REQUIRE(backend->hidden_losses().ok());  // of the windows that follow nothing is known
+                }),
+                0);
+    }
+  }
+}
+
+TEST_F(SeccompBackendTest, SaysNothingOfFiltersThatAskNoTracer) {
+  EXPECT_EQ(in_child([] {
+              const auto backend = open_here();
+              install(SECCOMP_RET_ERRNO | EPERM, false);
+              install(SECCOMP_RET_KILL_PROCESS, true);
+              REQUIRE(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr) == -1);
+              REQUIRE(backend->hidden_losses().ok());
             }),
             0);
 }

@@ -25,7 +25,9 @@ bool is_resumption(std::uint32_t number) {
 }
 
 bool is_notified(const Filter* filter, std::uint32_t number, bool any_resumable) {
-  if (filter == nullptr || (any_resumable && is_resumption(number))) return true;
+  // prctl and seccomp may install filters of the program (tracer_filters.h).
+  const bool is_of_interest = (any_resumable && is_resumption(number)) || number == SYS_prctl || number == SYS_seccomp;
+  if (filter == nullptr || is_of_interest) return true;
   return number != SYS_restart_syscall && filter->selects({kNativeAbi, number});
 }
 

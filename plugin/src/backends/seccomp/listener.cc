@@ -134,6 +134,7 @@ bool receive(int listener, Mailbox& mailbox, Notification& notification) {
   notification.thread = static_cast<std::int32_t>(received.pid);
   notification.arch = received.data.arch;
   notification.number = static_cast<std::uint32_t>(received.data.nr);
+  notification.instruction = received.data.instruction_pointer;
   std::copy(std::begin(received.data.args), std::end(received.data.args), std::begin(notification.arguments));
   return true;
 }

@@ -39,6 +39,7 @@ struct Notification {
   std::uint32_t arch = 0;   ///< AUDIT_ARCH_...
   std::uint32_t number = 0;
   std::uint64_t arguments[6] = {};
+  std::uint64_t instruction = 0;  ///< Its address, or the next one's.
 };
 
 /// Memory for a notification of the kernel, larger than that of any kernel so far. All bytes must be 0 before

@@ -31,6 +31,7 @@ class SeccompBackend final : public Backend {
         filter_(filter),
         counts_children_(shared.counts_children),
         takeovers_(shared.takeovers.load()),
+        tracer_filters_(shared.tracer_filters.load()),
         faults_(shared, fork_detector_) {}
 
   std::string_view name() const override { return "seccomp"; }
@@ -89,6 +90,7 @@ class SeccompBackend final : public Backend {
   Generation generation_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t takeovers_;
+  std::uint64_t tracer_filters_;
   Faults faults_;
   Calibration calibration_;
 };
@@ -162,6 +164,13 @@ void SeccompBackend::read_children(ChildTables& into) {
 
 Result<std::uint64_t> SeccompBackend::hidden_losses() {
   if (is_fork_child()) return std::uint64_t{0};
+  const std::uint64_t tracer_filters = shared_.tracer_filters.load();
+  if (std::exchange(tracer_filters_, tracer_filters) != tracer_filters) {
+    return Failure{
+        "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), and no tracer was asked: the kernel takes "
+        "the answer of the filter that counts, so what the tracer would have denied was done",
+        "measure this program with ebpf or dispatch"};
+  }
   const std::uint64_t takeovers = shared_.takeovers.load();
   if (takeovers == takeovers_) return std::uint64_t{0};
   takeovers_ = takeovers;

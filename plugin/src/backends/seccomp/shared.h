@@ -93,6 +93,7 @@ struct Shared {
   alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
   std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
+  std::atomic<std::uint64_t> tracer_filters;         ///< Filters that ask a tracer (tracer_filters.h).
 
   // By the process.
   struct alignas(64) LaneWord {

@@ -21,6 +21,7 @@
 #include "backends/seccomp/delays.h"
 #include "backends/seccomp/fault_judge.h"
 #include "backends/seccomp/filter_program.h"
+#include "backends/seccomp/tracer_filters.h"
 
 namespace syscost::seccomp {
 namespace {
@@ -163,6 +164,10 @@ void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
 }
 
 void Counter::count(const Notification& notification, bool is_injected) {
+  // The kernel asks the filter, too, before it emulates a function of this page; that is no syscall.
+  constexpr std::uint64_t kVsyscallPage = 0xffff'ffff'ff60'0000;
+  constexpr std::uint64_t kPageBytes = 4096;
+  if (notification.instruction - kVsyscallPage < kPageBytes) return;
   const std::int32_t thread = notification.thread;
   if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return;
   const SyscallId id = resolve_restart(thread, syscall_id_of(notification.arch, notification.number));
@@ -221,6 +226,7 @@ Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t
       if (has_hung_up(listener)) return Served::kNoProcessIsLeft;
       continue;
     }
+    if (installs_tracer_filter(notification)) shared.tracer_filters.fetch_add(1);
     const Verdict verdict = judge.ask(notification);
     counter.count(notification, verdict.is_answered || verdict.delay_ns > 0);
     if (verdict.delay_ns > 0) {
