@@ -8,141 +8,30 @@ strangers_test.py BIN HELPER LIBRARY.
 """
 import os
 import re
-import select
-import shutil
 import socket
 import subprocess
-import sys
-import tempfile
-import time
-import unittest
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "../hostile"), os.path.join(HERE, "../../conformance")]
-import own_namespaces  # pylint: disable=wrong-import-position
-from rows import exact_or_missing, loops_of, number_of, read_rows  # pylint: disable=wrong-import-position
+import stage
+from stage import HELPER, LIMIT_S, OTHER, PYTHON, ROGUE, STRANGER, as_user, environment, names
 
-BIN, HELPER, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
-VICTIM = os.path.join(BIN, "attack_hostile")
-ROGUE = os.path.join(BIN, "attack_rogue")
-MADE = 5000
-STRANGER, OTHER = 65534, 65533  # a user without rights, and one without a name
-LIMIT_S = 10  # for a victim; not a measurement, a victim that takes longer hangs
-SKIPPED = 77
-# One that other users may execute.
-PYTHON = "/usr/bin/python3" if os.access("/usr/bin/python3", os.X_OK) else sys.executable
-
-
-def environment(**more):
-    return {**{k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}, **more}
+# Executes a command as before Linux 6.16: the socket option SO_PASSRIGHTS (83) is unknown, by a seccomp filter.
+WITHOUT_PASSRIGHTS = """
+import ctypes, os, struct, sys
+LOAD, EQUAL, RETURN = 0x20, 0x15, 0x06
+SETSOCKOPT, GETSOCKOPT, PASSRIGHTS, NUMBER, OPTION, ENOPROTOOPT, ALLOWED = 54, 55, 83, 0, 32, 0x50000 | 92, 0x7fff0000
+program = [(LOAD, 0, 0, NUMBER), (EQUAL, 1, 0, SETSOCKOPT), (EQUAL, 0, 2, GETSOCKOPT), (LOAD, 0, 0, OPTION),
+           (EQUAL, 1, 0, PASSRIGHTS), (RETURN, 0, 0, ALLOWED), (RETURN, 0, 0, ENOPROTOOPT)]
+code = b"".join(struct.pack("HBBI", *one) for one in program)
+buffer = ctypes.create_string_buffer(code)
+filter = struct.pack("HxxxxxxQ", len(program), ctypes.addressof(buffer))
+libc = ctypes.CDLL(None)
+libc.prctl.argtypes = [ctypes.c_int] + [ctypes.c_void_p] * 4
+assert libc.prctl(38, 1, None, None, None) == 0 and libc.prctl(22, 2, filter, None, None) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
-def as_user(user):
-    return {"user": user, "group": user, "extra_groups": []} if user else {}
-
-
-class Victim:
-    """A measured test program: starts, says that its test runs, waits for its cue, counts."""
-
-    def __init__(self, user=0, backend="ebpf", test="Counts", before=(), **more):
-        self.folder = tempfile.mkdtemp(prefix="syscost-strangers-")
-        os.chmod(self.folder, 0o777)
-        self.csv = os.path.join(self.folder, "out.csv")
-        self.test = test
-        self.process = subprocess.Popen(  # pylint: disable=consider-using-with
-            [*before, VICTIM, f"--gtest_filter=Victim.{test}", f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
-             "--syscost_cycles=10", "--syscost_repeats=2", "--syscost_warmup=0"],
-            cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            env=environment(**more), **as_user(user))
-
-    def when_ready(self):
-        output = self.process.stdout.fileno()
-        self.said = b""
-        deadline = time.monotonic() + LIMIT_S
-        while b"victim: ready" not in self.said:
-            left_s = max(0, deadline - time.monotonic())
-            if not select.select([output], [], [], left_s)[0]:
-                break
-            piece = os.read(output, 65536)
-            if not piece:
-                break  # it ended
-            self.said += piece
-        return self
-
-    def end(self):
-        """(letter, why): '=' or 'R'; anything else is a defect."""
-        try:
-            said = (self.said + self.process.communicate(b"g", timeout=LIMIT_S)[0]).decode()
-        except subprocess.TimeoutExpired:
-            self.kill()
-            return "C", f"no end after {LIMIT_S} s"
-        rows = read_rows(self.csv)
-        code = self.process.returncode
-        if code < 0:
-            return "C", f"killed by {-code}"
-        if code == 2 and "syscost:" in said:
-            return "R", said
-        letter, why = exact_or_missing(*number_of(rows, f"Victim.{self.test}"), MADE)
-        for number, right, lost in loops_of(rows):
-            letter, why = max((letter, why), exact_or_missing(number, lost, right), key=lambda one: "=RW".index(one[0]))
-        if letter == "R" and (code == 0 or "syscost:" not in said):
-            return "W", f"{why}; ends with {code}: {said}"
-        if letter == "=" and code != 0:
-            return "V", f"ends with {code}: {said}"
-        return letter, why or said
-
-    def kill(self):
-        self.process.kill()
-        self.process.communicate()
-
-
-class Strangers(unittest.TestCase):
-    def setUp(self):
-        self.running = []
-        self.addCleanup(self.end_all)
-        # Helpers of the last test: they end with their last client.
-        self.wait_until(lambda: not names(), "a helper of the test before is still there")
-
-    def end_all(self):
-        for one in self.running:
-            one.kill()
-            one.communicate() if isinstance(one, subprocess.Popen) else None
-
-    def wait_until(self, condition, what):
-        # Conditions are about /proc, which sends no events: only asking again shows a change.
-        for _ in range(4000):
-            if condition():
-                return
-            time.sleep(0.005)
-        self.fail(what)
-
-    def victim(self, *arguments, **options):
-        victim = Victim(*arguments, **options)
-        self.running.append(victim)
-        self.addCleanup(shutil.rmtree, victim.folder, ignore_errors=True)
-        return victim.when_ready()
-
-    def rogue(self, role, *arguments, user=STRANGER, **more):
-        process = subprocess.Popen([ROGUE, role, *arguments],  # pylint: disable=consider-using-with
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                   env=environment(SYSCOST_BACKEND="ebpf", **more), **as_user(user))
-        self.running.append(process)
-        self.assertEqual(process.stdout.read(1), b"r", "the attacker could not begin")
-        return process
-
-    def serve_everyone(self, before=(), ready=True):
-        helper = subprocess.Popen([*before, HELPER, "--for-everyone"],  # pylint: disable=consider-using-with
-                                  stderr=subprocess.PIPE)
-        self.running.append(helper)
-        if ready:
-            self.wait_until(lambda: names() or helper.poll() is not None, "the helper for everyone does not listen")
-            self.assertIsNone(helper.poll())
-        return helper
-
-    def assert_sound(self, victim, exact=False):
-        letter, why = victim.end()
-        self.assertIn(letter, "=" if exact else "=R", why)
-
+class Strangers(stage.Stage):
     # --- clients that turn against the helper ---
 
     def test_a_client_of_another_user_that_attaches_programs_again_spoils_no_count(self):
@@ -207,6 +96,66 @@ class Strangers(unittest.TestCase):
             for _ in range(4):
                 self.assert_sound(self.victim(user=OTHER), exact=True)
             thief.stdin.close()
+
+    # --- descriptors that they send ---
+
+    def send_what_closes_late(self):
+        """As STRANGER hands the helper for everyone the last references to sockets that take an hour to close."""
+        (address,) = names()
+        code = f"""
+import signal, socket, struct, sys
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen(16)
+kept = []
+for way in ("message", "behind nonsense", "and leaves"):
+    helper = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    helper.connect({address!r})
+    late = socket.socket()
+    late.connect(listener.getsockname())
+    kept += [listener.accept()[0], helper]
+    late.setblocking(False)
+    try:
+        while True:
+            late.send(bytes(65536))
+    except BlockingIOError:
+        pass
+    late.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 3600))
+    try:
+        if way == "behind nonsense":
+            helper.send(b"x")
+        socket.send_fds(helper, [b"x"], [late.fileno()])
+    except OSError as error:
+        sys.stderr.write(str(error.errno) + " ")
+        late.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    if way == "and leaves":
+        helper.close()
+    late.close()
+sys.stdout.write("r"); sys.stdout.flush()
+signal.pause()  # until the test kills it
+"""
+        process = subprocess.Popen([PYTHON, "-c", code], stdout=subprocess.PIPE,  # pylint: disable=consider-using-with
+                                   stderr=subprocess.PIPE, **as_user(STRANGER))
+        self.running.append(process)
+        return process
+
+    def assert_that_no_one_waits_for(self, sender):
+        for user in (OTHER, 0):
+            self.assert_sound(self.victim(user=user, test="Loops"), exact=True)
+        self.assertIsNone(sender.poll(), "it is still at it")
+
+    def test_who_sends_what_closes_late_keeps_no_one_waiting(self):
+        self.serve_everyone()
+        sender = self.send_what_closes_late()
+        if sender.stdout.read(1) != b"r":
+            self.fail(sender.stderr.read().decode())
+        self.assert_that_no_one_waits_for(sender)
+
+    def test_who_sends_it_on_a_kernel_that_passes_descriptors_keeps_no_one_waiting(self):
+        self.serve_everyone(before=(PYTHON, "-c", WITHOUT_PASSRIGHTS))
+        # It may wait for itself: its own copies may be the last.
+        sender = self.send_what_closes_late()
+        self.assert_that_no_one_waits_for(sender)
 
     # --- who sits where the helper should ---
 
@@ -335,16 +284,6 @@ signal.pause()  # until the test kills it; where the test itself was killed, the
 
     # --- the helper itself ---
 
-    def helper_with_capabilities(self, capabilities="cap_bpf,cap_perfmon+ep"):
-        folder = tempfile.mkdtemp(prefix="syscost-strangers-")
-        self.addCleanup(shutil.rmtree, folder)
-        os.chmod(folder, 0o755)
-        os.makedirs(os.path.join(folder, "libexec/syscost"))
-        helper = shutil.copy(HELPER, os.path.join(folder, "libexec/syscost"))
-        if subprocess.run(["setcap", capabilities, helper], check=False).returncode != 0:
-            self.skipTest("setcap is missing, or the file system holds no capabilities")
-        return helper
-
     def begin_helper(self, helper, listener):
         def put_in_place():
             os.dup2(listener.fileno(), 3)
@@ -397,20 +336,5 @@ def permitted(pid):
         return int(re.search(r"^CapPrm:\s*(\w+)$", status.read(), re.M)[1], 16)
 
 
-def names():
-    """Of sockets of ours: abstract ones begin with @."""
-    with open("/proc/net/unix", encoding="ascii", errors="replace") as table:
-        return {line.split()[-1] for line in table if re.search(r"[@/]\S*syscost\S*$", line.rstrip()) and " 00010000 " in line}
-
-
 if __name__ == "__main__":
-    if reason := "two users need root" if os.geteuid() != 0 else own_namespaces.enter():
-        print(f"skipped: {reason}")
-        sys.exit(SKIPPED)
-    probe = Victim().when_ready()
-    verdict = probe.end()
-    shutil.rmtree(probe.folder)
-    if verdict[0] != "=":
-        print(f"skipped: eBPF does not count here: {verdict[1]}")
-        sys.exit(SKIPPED)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    stage.main()

@@ -16,6 +16,12 @@ TEST(Shares, APlaceIsMemoryOfWhichAUserHasASixteenth) {
   EXPECT_EQ(places_of_a_guest(512 * kMiB, 14 * kMiB), 4U) << "but these always";
 }
 
+TEST(Shares, PlacesOfAllFillHalfOfAGroupsMemory) {
+  EXPECT_EQ(places_within(1024 * kMiB, 16 * kMiB), 32U);
+  EXPECT_EQ(places_within(20 * kMiB, 16 * kMiB), 0U);
+  EXPECT_EQ(places_within(~std::uint64_t{0}, 16 * kMiB), 256U) << "at most all";
+}
+
 class JoinRateTest : public testing::Test {
  protected:
   /// How many `user` gets when it asks for `wanted` at this instant.

@@ -139,6 +139,7 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
   if (std::optional<Failure> reason = reason_not_to_start(path)) return *std::move(reason);
   const Socket listener;
   if (listener.get() < 0) return errno_failure("open", "a socket", errno);
+  refuse_descriptors(listener.get());
   if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) {
     if (errno == EADDRINUSE) return Start::taken;
     return errno_failure("bind", "the eBPF helper's name", errno);
@@ -277,6 +278,7 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const ProgramRequest& 
   }
   Socket client(ends[0]);
   Socket helpers(ends[1]);
+  refuse_descriptors(helpers.get());
   const Result<DetachedProcess> helper = start_detached({{path}, environment_of_helper(), {helpers.get()}, kNeeded});
   if (!helper.ok()) return helper.failure();
   client.trusts(geteuid());

@@ -8,10 +8,10 @@
 // capabilities (setcap cap_bpf,cap_perfmon+ep), ordinary users can measure without having any themselves. It takes only
 // the socket from its caller: no option, no path and no variable decides what is loaded.
 //
-// The socket is one of two. Where it listens, it must be the one that the user's processes look for, so that a user has
-// one helper in a network namespace, and one pair of programs. Where it is connected, the process at the other end has
-// the helper for itself and says what the programs look for: not with rights of the helper's file, by which a user
-// could have any number of them.
+// The socket is one of two. Where it listens, it must be the one that the user's processes of our control group look
+// for. So a user has one helper in a control group, and if its rights come from its file, a few in all: each pair of
+// programs slows down the host. Where it is connected, the process at the other end has the helper for itself and says
+// what the programs look for: not with rights of the helper's file, by which a user could have any number of them.
 //
 // With --for-everyone, started by an administrator as root, it serves all users and stays.
 #include <fcntl.h>
@@ -40,6 +40,9 @@
 
 namespace syscost::ebpf {
 namespace {
+
+/// Each has a pair of programs, which slows down each syscall of the host. More than a user has sessions and services.
+constexpr int kHelpersOfAUser = 16;
 
 // A client is one or two descriptors.
 void raise_limits() {
@@ -96,6 +99,7 @@ int serve_everyone() {
   if (!is_the_only_one(address)) return fail("start: another helper already serves everyone");
   unlink(address.name.sun_path);
   const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  refuse_descriptors(listener);
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||
       chmod(address.name.sun_path, 0666) != 0 || listen(listener, SOMAXCONN) != 0) {
     return fail("listen");
@@ -135,6 +139,31 @@ Given look_at(int descriptor) {
   return is_own ? Given::listener : Given::nothing;
 }
 
+/// Whether we are one of the few that a user may have by the rights of the file. The name goes when we end. The names
+/// are of the network namespace; in one that the user made, the file gives no rights.
+bool is_one_of_few() {
+  const int mark = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  for (int number = 0; number < kHelpersOfAUser; ++number) {
+    const Address address = address_of_mark(geteuid(), number);
+    if (bind(mark, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0) return true;
+  }
+  return false;
+}
+
+int serve_own_user() {
+  constexpr auto kOwn = Server::Clients::own_user;
+  if (getauxval(AT_SECURE) == 0 || is_one_of_few()) {
+    Server(kSocketDescriptor, kOwn).run();
+  } else {
+    Server(kSocketDescriptor, kOwn,
+           Failure{"this user measures in " + std::to_string(kHelpersOfAUser) + " other control groups now",
+                   "run the tests in fewer control groups (containers, systemd units, sessions) at once, or let root "
+                   "start one helper for all: syscost-ebpf-helper --for-everyone"})
+        .run();
+  }
+  return 0;
+}
+
 int run(int count, char** arguments) {
   signal(SIGPIPE, SIG_IGN);
   raise_limits();
@@ -152,7 +181,8 @@ int run(int count, char** arguments) {
   }
   read_event_numbers();
   if (getauxval(AT_SECURE) != 0 && !give_up_reading_all_files()) return fail("give up CAP_DAC_READ_SEARCH");
-  Server(kSocketDescriptor, given == Given::listener ? Server::Clients::own_user : Server::Clients::one).run();
+  if (given == Given::listener) return serve_own_user();
+  Server(kSocketDescriptor, Server::Clients::one).run();
   return 0;
 }
 

@@ -8,7 +8,12 @@
 #include <cstdio>
 #include <string>
 
+#include "backends/ebpf/helper/control_group.h"
 #include "backends/ebpf/loaded_programs.h"
+
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83  // Linux 6.16
+#endif
 
 namespace syscost::ebpf {
 namespace {
@@ -19,6 +24,15 @@ std::string build_name() {
   std::snprintf(name.data(), name.size(), "%d-%016llx", kProtocolVersion,
                 static_cast<unsigned long long>(build_hash()));  // NOLINT(google-runtime-int)
   return name.data();
+}
+
+Address abstract_address(const std::string& name) {
+  Address address;
+  address.name.sun_family = AF_UNIX;
+  // A first byte of 0: no file.
+  std::copy(name.begin(), name.end(), address.name.sun_path + 1);
+  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  return address;
 }
 
 void copy_text(const std::string& text, std::array<char, 480>& into) {
@@ -67,13 +81,14 @@ ProgramRequest request_of(const Question& question) {
 }
 
 Address address_of(uid_t user) {
-  const std::string name = "syscost-ebpf-" + build_name() + "-" + std::to_string(user);
-  Address address;
-  address.name.sun_family = AF_UNIX;
-  // A first byte of 0: no file.
-  std::copy(name.begin(), name.end(), address.name.sun_path + 1);
-  address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  return address;
+  std::array<char, 32> group{};
+  std::snprintf(group.data(), group.size(), "%016llx",
+                static_cast<unsigned long long>(own_control_group()));  // NOLINT(google-runtime-int)
+  return abstract_address("syscost-ebpf-" + build_name() + "-" + group.data() + "-" + std::to_string(user));
+}
+
+Address address_of_mark(uid_t user, int number) {
+  return abstract_address("syscost-helper-" + std::to_string(number) + "-" + std::to_string(user));
 }
 
 Address address_for_everyone() {
@@ -83,6 +98,17 @@ Address address_for_everyone() {
   std::copy(path.begin(), path.end(), address.name.sun_path);
   address.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + 1);
   return address;
+}
+
+void refuse_descriptors(int socket) {
+  const int off = 0;
+  setsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off);
+}
+
+bool refuses_descriptors(int socket) {
+  int passes = 1;
+  socklen_t size = sizeof passes;
+  return getsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &passes, &size) == 0 && passes == 0;
 }
 
 bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed) {

@@ -6,9 +6,9 @@
 // lives: the kernel closes it however the process ends, and then the client's place ends. An address holds the hash of
 // the BPF object and this protocol's version: builds that differ do not meet.
 //
-// A request is one Question, without descriptors: the helper accepts none. An answer is one Answer. The answer to
-// `join` brings the maps that the process may write, and files that show only missed runs (missed_runs.h). The helper
-// gives nothing else away.
+// A request is one Question, without descriptors: the helper accepts none (connection.h). An answer is one Answer. The
+// answer to `join` brings the maps that the process may write, and files that show only missed runs (missed_runs.h).
+// The helper gives nothing else away.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 5;
+inline constexpr int kProtocolVersion = 6;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
@@ -71,11 +71,20 @@ struct Address {
   sockaddr_un name{};
   socklen_t size = 0;
 };
-/// Where `user`'s helper listens: a name in the network namespace, which goes when its socket does.
+/// Where the helper of `user` and of the calling thread's control group (control_group.h) listens: a name in the
+/// network namespace, which goes when its socket does.
 Address address_of(uid_t user);
+/// Of the number-th helper of `user`, in all control groups, that has its rights from its file.
+Address address_of_mark(uid_t user, int number);
 /// Where the one for everyone does: a file in a folder that only root can write to.
 inline constexpr const char* kFolderForEveryone = "/run/syscost";
 Address address_for_everyone();
+
+/// From Linux 6.16 on: whoever sends descriptors to `socket`, or to a connection that it will accept, gets EPERM. To be
+/// called before it has a name: a connection has what its listener had when it began.
+void refuse_descriptors(int socket);
+/// Whether the kernel does that.
+bool refuses_descriptors(int socket);
 
 /// Sends at once or not at all. False: errno says why.
 bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed = {});

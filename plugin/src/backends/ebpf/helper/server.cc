@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "backends/ebpf/helper/control_group.h"
 #include "backends/ebpf/missed_runs.h"
 #include "backends/ebpf/shared.h"
 #include "os/parked_descriptors.h"
@@ -25,6 +26,8 @@ namespace {
 constexpr std::size_t kConnectionsOfAGuest = SYSCOST_PROCESSES / 2;
 constexpr std::chrono::seconds kPatienceWithTheIdle{5};
 constexpr int kAcceptedAtOnce = 64;
+/// Between tries to close connections.
+constexpr int kPauseBeforeClosingMs = 100;
 
 /// A pidfd of the process at the other end, or -1 where we may not see it.
 int process_at_other_end(int socket, const ucred& peer) {
@@ -37,7 +40,7 @@ int process_at_other_end(int socket, const ucred& peer) {
 
 }  // namespace
 
-Server::Server(int socket, Clients clients) : policy_(clients) {
+Server::Server(int socket, Clients clients) : policy_(clients), may_get_descriptors_(!refuses_descriptors(socket)) {
   if (policy_ == Clients::one) {
     add_client(socket);
   } else {
@@ -45,7 +48,7 @@ Server::Server(int socket, Clients clients) : policy_(clients) {
   }
 }
 
-Server::Server(int socket, Clients clients, LoadedPrograms pair) : Server(socket, clients) {
+Server::Server(int socket, Clients clients, Result<LoadedPrograms> pair) : Server(socket, clients) {
   loaded_.emplace(std::move(pair));
 }
 
@@ -77,6 +80,7 @@ void Server::run() {
     serve_joining();
     bury_the_gone();
     detach_unless_wanted();
+    closer_.close_all();
     // A client that is queued at this instant finds the socket closed; it begins again and starts another helper.
     if (clients_.empty() && policy_ == Clients::own_user) accept_clients();
   } while (!clients_.empty() || policy_ == Clients::everyone);
@@ -107,11 +111,12 @@ void Server::add_client(int socket) {
   const bool is_guest = peer.uid != geteuid();
   if (!is_known || (is_guest && policy_ != Clients::everyone) ||
       (is_guest && count_of(peer.uid, false) >= kConnectionsOfAGuest)) {
-    close(socket);
-    return;
+    return close_connection(socket);
   }
+  ask_for_senders(socket);
   Client client;
   client.socket = socket;
+  client.number = peer.pid;
   client.user = peer.uid;
   client.since = Clock::now();
   client.process = process_at_other_end(socket, peer);
@@ -119,8 +124,16 @@ void Server::add_client(int socket) {
   read_request(clients_.back());
 }
 
+void Server::close_connection(int socket) {
+  if (may_get_descriptors_) {
+    closer_.add(socket);
+  } else {
+    close(socket);
+  }
+}
+
 int Server::milliseconds_to_wait() const {
-  int least = -1;
+  int least = closer_.empty() ? -1 : kPauseBeforeClosingMs;
   const Clock::time_point now = Clock::now();
   for (const Client& client : clients_) {
     if (client.place.has_value()) continue;
@@ -138,7 +151,7 @@ void Server::bury_the_gone() {
   for (const Client& client : clients_) {
     if (!client.is_gone) continue;
     if (client.place.has_value()) loaded_->value().give_back(*client.place);
-    close(client.socket);
+    close_connection(client.socket);
     if (client.process >= 0) close(client.process);
   }
   clients_.erase(std::remove_if(clients_.begin(), clients_.end(), [](const Client& client) { return client.is_gone; }),
@@ -151,14 +164,38 @@ std::size_t Server::count_of(uid_t user, bool with_place) const {
   }));
 }
 
+std::size_t Server::places() const {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(clients_, [](const Client& client) { return client.place.has_value(); }));
+}
+
 // ---- requests -------------------------------------------------------------------------------------------------------
 
 void Server::read_request(Client& client) {
   Question question;
-  if (!receive_message(client.socket, &question, sizeof question, nullptr)) {
-    if (errno != EAGAIN) client.is_gone = true;
-    return;
+  Sender sender;
+  switch (receive_question(client.socket, may_get_descriptors_, question, sender)) {
+    case Arrival::nothing:
+      return;
+    case Arrival::question:
+      if (is_from(client, sender)) serve(client, question);
+      return;
+    case Arrival::nonsense:
+      if (is_from(client, sender)) client.is_gone = true;
+      return;
+    case Arrival::descriptors:
+    case Arrival::end:
+      client.is_gone = true;
   }
+}
+
+/// Children inherit the connection, and may have given up rights that the client has.
+bool Server::is_from(Client& client, const Sender& sender) {
+  if (!client.speaks_as) client.speaks_as = sender.user;
+  return client.number > 0 ? sender.process == client.number : sender.process == 0 && sender.user == client.speaks_as;
+}
+
+void Server::serve(Client& client, const Question& question) {
   if (question.request == Request::join) {
     if (client.place.has_value()) return refuse(client, {"the process has a place already", "report this"});
     client.joining = question;
@@ -198,7 +235,24 @@ Answer Server::report(const Client& client) const {
 std::size_t Server::places_of_a_guest() const {
   const auto pages = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES));
   const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return ebpf::places_of_a_guest(pages * page, map_bytes(loaded_->value().cpu_count()));
+  return ebpf::places_of_a_guest(std::min(pages * page, memory_limit_.value_or(pages * page)),
+                                 map_bytes(loaded_->value().cpu_count()));
+}
+
+/// If no one else is joining, both numbers are 0.
+std::optional<Failure> Server::why_no_place(const Client& client, std::size_t joining_of_user,
+                                            std::size_t joining) const {
+  const bool is_guest = client.user != geteuid();
+  if (is_guest && count_of(client.user, true) + joining_of_user >= places_of_a_guest()) {
+    return Failure{"one user may measure " + std::to_string(places_of_a_guest()) + " processes at once here",
+                   "measure fewer at once"};
+  }
+  if (!memory_limit_) return std::nullopt;
+  const std::size_t most = places_within(*memory_limit_, map_bytes(loaded_->value().cpu_count()));
+  if (places() + joining < most) return std::nullopt;
+  return Failure{
+      "the control group of the eBPF helper for everyone has memory for " + std::to_string(most) + " processes at once",
+      "raise its limit (memory.max, MemoryMax= of a systemd unit), or measure fewer at once"};
 }
 
 void Server::serve_joining() {
@@ -212,6 +266,7 @@ void Server::serve_joining() {
     const bool is_guest = client.user != geteuid();
     if (is_guest && !join_rate_.take(client.user, Clock::now())) continue;
     client.is_joining = false;
+    if (policy_ == Clients::everyone && joining.empty()) memory_limit_ = own_memory_limit();
     const ProgramRequest request = request_of(client.joining);
     if (request.needs_own_programs() && policy_ != Clients::one) {
       refuse(client, {"shared programs count no details and no children, and keep no events", "report this"});
@@ -220,9 +275,8 @@ void Server::serve_joining() {
     if (!loaded_.has_value()) loaded_.emplace(LoadedPrograms::load(request));
     if (!loaded_->ok()) {
       refuse(client, loaded_->failure());
-    } else if (is_guest && count_of(client.user, true) + joining_of(client.user) >= places_of_a_guest()) {
-      refuse(client, {"one user may measure " + std::to_string(places_of_a_guest()) + " processes at once here",
-                      "measure fewer at once"});
+    } else if (const std::optional<Failure> why = why_no_place(client, joining_of(client.user), joining.size())) {
+      refuse(client, *why);
     } else {
       joining.push_back(&client);
     }

@@ -8,7 +8,8 @@
 // only a child of it keeps the socket.
 //
 // Clients are not trusted: nothing they send or write is believed, no descriptor is taken from them, and none of them
-// can make the others wait.
+// can make the others wait. A client is a process: what another process sends over its connection, such as a child that
+// inherited it, is ignored.
 #pragma once
 
 #include <sys/types.h>
@@ -18,6 +19,7 @@
 #include <optional>
 #include <vector>
 
+#include "backends/ebpf/helper/connection.h"
 #include "backends/ebpf/helper/protocol.h"
 #include "backends/ebpf/helper/shares.h"
 #include "backends/ebpf/loaded_programs.h"
@@ -34,8 +36,9 @@ class Server {
 
   /// `socket` listens, or for `one` is connected to it.
   Server(int socket, Clients clients);
-  /// With a pair that is loaded already; others load theirs when the first client asks for a place.
-  Server(int socket, Clients clients, LoadedPrograms pair);
+  /// With a pair that is loaded already, or a reason why there is none; others load theirs when the first client asks
+  /// for a place.
+  Server(int socket, Clients clients, Result<LoadedPrograms> pair);
 
   /// Returns when the last client is gone.
   void run();
@@ -45,7 +48,9 @@ class Server {
   struct Client {
     int socket = -1;
     int process = -1;  ///< A pidfd; -1 where the process is out of our sight.
+    pid_t number = 0;  ///< Of the process; 0 where it is out of our sight.
     uid_t user = 0;
+    std::optional<uid_t> speaks_as;  ///< Who sent its first message.
     Clock::time_point since;
     std::optional<std::uint32_t> place;
     Question joining;  ///< What it asked for, while `is_joining`.
@@ -57,7 +62,10 @@ class Server {
   void accept_clients();
   void add_client(int socket);
   void read_request(Client& client);
+  static bool is_from(Client& client, const Sender& sender);
+  void serve(Client& client, const Question& question);
   std::size_t places_of_a_guest() const;
+  std::optional<Failure> why_no_place(const Client& client, std::size_t joining_of_user, std::size_t joining) const;
   void serve_joining();
   void welcome(Client& client, const LoadedPrograms::ProcessSlot& place);
   Answer report(const Client& client) const;
@@ -65,15 +73,20 @@ class Server {
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
   int milliseconds_to_wait() const;
   void bury_the_gone();
+  void close_connection(int socket);
   std::size_t count_of(uid_t user, bool with_place) const;
+  std::size_t places() const;
   Result<void> attach();
   void detach_unless_wanted();
 
   int listener_ = -1;
   Clients policy_;
+  bool may_get_descriptors_;
+  Closer closer_;
   std::optional<Result<LoadedPrograms>> loaded_;
   std::vector<Client> clients_;
   JoinRate join_rate_;
+  std::optional<std::uint64_t> memory_limit_;  ///< Of our control group; for everyone's helper.
   std::vector<int> links_;
   std::vector<int> following_links_;
 };

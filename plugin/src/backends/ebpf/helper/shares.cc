@@ -13,6 +13,10 @@ std::size_t places_of_a_guest(std::uint64_t memory_bytes, std::uint64_t map_byte
   return std::clamp(memory_bytes / 16 / std::max<std::uint64_t>(map_bytes, 1), kLeast, kMost);
 }
 
+std::size_t places_within(std::uint64_t limit_bytes, std::uint64_t map_bytes) {
+  return std::min<std::uint64_t>(limit_bytes / 2 / std::max<std::uint64_t>(map_bytes, 1), SYSCOST_PROCESSES);
+}
+
 bool JoinRate::take(uid_t user, Clock::time_point now) {
   forget_the_rested(now);
   const auto [entry, is_new] = paid_at_.try_emplace(user, now);

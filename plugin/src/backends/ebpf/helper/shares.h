@@ -19,6 +19,10 @@ namespace syscost::ebpf {
 /// sixteenth of the machine's memory, but four.
 std::size_t places_of_a_guest(std::uint64_t memory_bytes, std::uint64_t map_bytes);
 
+/// Places of all users together where the helper's control group has a limit of memory: half of that. The rest is for
+/// the helper itself, and for a place that is made before the memory of another one is free.
+std::size_t places_within(std::uint64_t limit_bytes, std::uint64_t map_bytes);
+
 /// When a user's processes may have places: some at once, and then so many in a second.
 class JoinRate {
  public:

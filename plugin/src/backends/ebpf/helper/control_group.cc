@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+#include "backends/ebpf/helper/control_group.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "os/small_file.h"
+
+namespace syscost::ebpf {
+namespace {
+
+constexpr const char* kGroups = "/proc/thread-self/cgroup";
+
+/// FNV-1a.
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char byte : text) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+  return hash;
+}
+
+/// Where the kernel shows the limits of one hierarchy.
+struct Hierarchy {
+  std::string folder;  ///< Of the root group.
+  std::string path;    ///< Of the group, below it.
+  std::vector<const char*> limits;
+};
+
+/// Of the lines "4:memory:/path" and "0::/path", which stand for the first and the second version.
+std::vector<Hierarchy> hierarchies_with_limits(const std::string& root) {
+  std::vector<Hierarchy> found;
+  std::istringstream lines(read_small_file(root + kGroups));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,") {
+      for (const char* folder : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"}) {
+        found.push_back({root + folder, path, {"memory.max", "memory.high"}});
+      }
+    } else if (controllers.find(",memory,") != std::string::npos) {
+      found.push_back({root + "/sys/fs/cgroup/memory", path, {"memory.limit_in_bytes"}});
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::uint64_t own_control_group(const std::string& root) {
+  const std::string groups = read_small_file(root + kGroups);
+  if (groups.empty()) return 0;
+  // A path begins at the root of the reader's namespace of groups.
+  struct stat name_space {};
+  if (stat((root + "/proc/self/ns/cgroup").c_str(), &name_space) != 0) name_space.st_ino = 0;
+  return std::max<std::uint64_t>(hash_of(groups + std::to_string(name_space.st_ino)), 1);
+}
+
+std::optional<std::uint64_t> own_memory_limit(const std::string& root) {
+  std::optional<std::uint64_t> least;
+  for (const Hierarchy& hierarchy : hierarchies_with_limits(root)) {
+    for (std::string path = hierarchy.path;;) {
+      for (const char* file : hierarchy.limits) {
+        const std::string text = read_small_file(hierarchy.folder + path + "/" + file);  // "max": none
+        std::uint64_t limit = 0;
+        if (std::from_chars(text.data(), text.data() + text.size(), limit).ec != std::errc()) continue;
+        least = std::min(least.value_or(limit), limit);
+      }
+      const std::size_t last = path.rfind('/');
+      if (last == std::string::npos) break;
+      path.resize(last);
+    }
+  }
+  return least;
+}
+
+}  // namespace syscost::ebpf
