@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -14,8 +15,12 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <new>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -42,6 +47,80 @@ pid_t start_sharing(int flags, int (*work)(void*)) {
 }
 
 }  // namespace
+
+namespace {
+
+/// In a child: gives up root, if it has it, and then does its worst with what it inherited.
+void give_up_rights() {
+  raw(SYS_setresgid, 65534, 65534, 65534);
+  raw(SYS_setresuid, 65534, 65534, 65534);
+}
+
+/// Adds a thousand to each small number in memory that other processes share.
+void raise_numbers_in_shared_memory() {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    std::array<char, 8> rights{};
+    if (std::sscanf(line.c_str(), "%lx-%lx %7s", &begin, &end, rights.data()) != 3) continue;
+    if (rights[1] != 'w' || rights[3] != 's') continue;
+    for (auto* word = reinterpret_cast<volatile std::uint64_t*>(begin); word != reinterpret_cast<void*>(end); ++word) {
+      const std::uint64_t number = *word;
+      if (number >= 3 && number < 100) *word = number + 1000;
+    }
+  }
+}
+
+/// Sends a byte and an empty message over each socket.
+void speak_on_sockets() {
+  for (int number = 3; number < 1100; ++number) {
+    raw(SYS_sendto, number, "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+    raw(SYS_sendto, number, "", 0, MSG_DONTWAIT | MSG_NOSIGNAL, nullptr, 0);
+  }
+}
+
+void shut_sockets_down() {
+  for (int number = 3; number < 1100; ++number) raw(SYS_shutdown, number, SHUT_RDWR);
+}
+
+/// Calls before, while such a child lives, and after it.
+void call_beside(pid_t (*start)(), void (*harm)()) {
+  call_both(5);
+  const pid_t child = start();
+  if (child == 0) {
+    give_up_rights();
+    harm();
+    raw(SYS_exit_group, 0);
+  }
+  expect_clean_end(child);
+  call_both(5);
+}
+
+}  // namespace
+
+HOSTILE(fork_child_writes_shared_memory, 20, "a child of fork gives up root and raises numbers in shared memory") {
+  call_beside(fork, raise_numbers_in_shared_memory);
+}
+
+HOSTILE(raw_fork_child_writes_shared_memory, 20,
+        "a child of raw fork gives up root and raises numbers in shared memory") {
+  call_beside(raw_fork, raise_numbers_in_shared_memory);
+}
+
+HOSTILE(raw_fork_child_speaks_on_sockets, 20, "a child of raw fork gives up root and sends bytes over each socket") {
+  call_beside(raw_fork, speak_on_sockets);
+  run_loop();
+}
+
+HOSTILE(fork_child_shuts_sockets_down, 20, "a child of fork gives up root and shuts each socket down") {
+  call_beside(fork, shut_sockets_down);
+  run_loop();
+}
+
+HOSTILE(raw_fork_child_shuts_sockets_down, 20, "a child of raw fork gives up root and shuts each socket down") {
+  call_beside(raw_fork, shut_sockets_down);
+}
 
 HOSTILE(raw_fork_and_loop, 0, "a child of _Fork stays while a loop runs") {
   const pid_t child = _Fork();

@@ -40,6 +40,8 @@ KNOWN = [
           "the filter denies calls that syscost makes between windows"),
     Known("R", EBPF, ("child_closes_our_descriptors", "closes_everything", "takes_every_number", "puts_sockets_in_our_place"),
           "the backend needs its descriptors; syscost opens it again for the next window"),
+    Known("R", EBPF, ("raw_fork_child_shuts_sockets_down",),
+          "the child shares the process's connection to the helper; syscost opens another one for the next window"),
     Known("R", ALL, ("leaves_no_number",), "rows cannot be written, because no descriptor is free"),
     Known("R", ALL, ("file_size_0", "start_with_files_of_0_bytes", "csv_becomes_a_pipe"), "rows cannot be written"),
     Known("R", EBPF, ("start_with_8_descriptors", "start_with_10_descriptors"), "the BPF programs need more descriptors"),

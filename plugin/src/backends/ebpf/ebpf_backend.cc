@@ -66,26 +66,31 @@ class EbpfBackend final : public Backend {
   }
 
   std::string remark() const override { return remark_; }
-  SchedulerTrace* scheduler() override { return memory_.scheduler.empty() ? nullptr : &scheduler_; }
+  SchedulerTrace* scheduler() override { return memory_.scheduler.empty() || is_fork_child() ? nullptr : &scheduler_; }
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
   std::uint64_t* process_control() override {
     static_assert(sizeof(__u64) == sizeof(std::uint64_t));
-    return reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
+    return is_fork_child() ? nullptr : reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
   }
   void read(Lane lane, CallTable& into) override;
-  void read_children(ChildTables& into) override { children_.take(state(Lane::kProcess).ended_bank, filter_, into); }
+  void read_children(ChildTables& into) override {
+    if (!is_fork_child()) children_.take(state(Lane::kProcess).ended_bank, filter_, into);
+  }
   void read_crossings(CrossingSink& sink) override;
   void begin_mapped_peak() override;
   std::optional<std::uint64_t> end_mapped_peak() override;
-  Losses losses() const override { return {late_, segments_.lost() + children_.lost()}; }
+  Losses losses() const override {
+    return is_fork_child() ? Losses{} : Losses{late_, segments_.lost() + children_.lost()};
+  }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
-    programs_.detach();
+    if (!is_fork_child()) programs_.detach();
     return {};
   }
   Result<void> attach() override {
+    if (is_fork_child()) return {};
     // The programs did not see the calls of threads meanwhile, so what they know of threads is out of date.
     ++memory_.directory().attach_epoch;
     return programs_.attach(own_token());
@@ -116,6 +121,8 @@ class EbpfBackend final : public Backend {
     // Sequentially consistent: the programs' announcements are read only after this is visible.
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   }
+  // It has no shared memory: each function asks first.
+  bool is_fork_child() const { return programs_.is_fork_child(); }
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
   /// The token by which the programs know the calling thread; 0: they do not know it.
   std::uint64_t own_token() const { return t_registration.cookie == memory_.cookie ? t_registration.token : 0; }
@@ -155,6 +162,7 @@ void EbpfBackend::select(const Filter& filter) {
 // ---- lanes ----------------------------------------------------------------------------------------------------------
 
 std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
+  if (is_fork_child()) return std::nullopt;
   AcquiredLane acquired;
   std::uint64_t token = 0;
   {
@@ -190,6 +198,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
 // ---- segments -------------------------------------------------------------------------------------------------------
 
 Generation EbpfBackend::boundary(Lane lane, Next next) {
+  if (is_fork_child()) return 0;
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
   __u64& control = memory_.lanes()[static_cast<std::uint32_t>(lane)].control;
@@ -214,6 +223,7 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 }
 
 void EbpfBackend::read(Lane lane, CallTable& into) {
+  if (is_fork_child()) return;
   late_ += segments_.wait_for_programs();
   if (lane == Lane::kProcess) late_ += children_.wait_for_programs();
   segments_.take(lane, state(lane).ended_bank, into);
@@ -221,6 +231,7 @@ void EbpfBackend::read(Lane lane, CallTable& into) {
 }
 
 void EbpfBackend::read_crossings(CrossingSink& sink) {
+  if (is_fork_child()) return;
   SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(wanted);
 }
@@ -228,11 +239,13 @@ void EbpfBackend::read_crossings(CrossingSink& sink) {
 // ---- mapped memory --------------------------------------------------------------------------------------------------
 
 void EbpfBackend::begin_mapped_peak() {
+  if (is_fork_child()) return;
   for (syscost_cpu& cpu : memory_.cpus()) std::atomic_ref(cpu.most_pages).store(0);
   std::atomic_ref(memory_.directory().notes_mapped).store(1);
 }
 
 std::optional<std::uint64_t> EbpfBackend::end_mapped_peak() {
+  if (is_fork_child()) return std::nullopt;
   std::atomic_ref(memory_.directory().notes_mapped).store(0);
   std::uint64_t pages = 0;
   for (syscost_cpu& cpu : memory_.cpus())
@@ -243,6 +256,7 @@ std::optional<std::uint64_t> EbpfBackend::end_mapped_peak() {
 // ---- losses ---------------------------------------------------------------------------------------------------------
 
 Result<std::uint64_t> EbpfBackend::hidden_losses() {
+  if (is_fork_child()) return std::uint64_t{0};
   return programs_.check(own_token());
 }
 

@@ -200,6 +200,12 @@ bool ask_on(int socket, const Question& question, Answer& answer, PassedDescript
   return false;
 }
 
+/// The connection ended, and the helper did not.
+Failure cut_off() {
+  return {"something closed the connection to the eBPF helper, which still runs",
+          "do not close or shut down descriptors that the test did not open, also not in a child by clone or _Fork"};
+}
+
 Failure silence(int error) {
   switch (error) {
     case 0:
@@ -290,7 +296,7 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const ProgramRequest& 
 }
 
 std::unique_ptr<HelperLink> HelperLink::on(int socket, RunFiles files) {
-  return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(socket, InChildren::kept), std::move(files)));
+  return std::unique_ptr<HelperLink>(new HelperLink(keep_descriptor(socket), std::move(files)));
 }
 
 HelperLink::~HelperLink() {
@@ -308,7 +314,9 @@ Result<Answer> HelperLink::ask(Request request) {
   Answer answer;
   if (!ask_on(socket_, question, answer, nullptr)) {
     // A late answer would be taken for the answer to the next question.
-    const Failure failure = silence(errno);
+    const int error = errno;
+    const bool still_runs = error == 0 && files_.read(Runs::of_all).has_value();
+    const Failure failure = still_runs ? cut_off() : silence(error);
     close_descriptor(socket_);
     return failure;
   }

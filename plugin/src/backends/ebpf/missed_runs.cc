@@ -93,7 +93,7 @@ RunFiles::RunFiles(std::span<const int> descriptors) {
   for (const int descriptor : descriptors) {
     // Checked before it is read, because reading a pipe or a device may block.
     const bool is_right = is_in_proc(descriptor);
-    const int high = keep_descriptor(descriptor, InChildren::kept);
+    const int high = keep_descriptor(descriptor);
     const std::optional<RunFile> file = is_right ? read_run_file(high) : std::nullopt;
     files_.push_back({high, file.value_or(RunFile{})});
     are_right = are_right && file.has_value() && high != descriptor;

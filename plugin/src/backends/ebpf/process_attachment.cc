@@ -104,9 +104,13 @@ Result<ProcessAttachment> ProcessAttachment::open_alone(const ProgramRequest& re
 namespace {
 
 Result<void*> map_shared(int map, std::size_t bytes, const char* what) {
-  void* start = mmap(nullptr, page_rounded(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
+  const std::size_t size = page_rounded(bytes);
+  void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   if (start == MAP_FAILED) return errno_failure("map", what, errno);
-  return start;
+  if (madvise(start, size, MADV_DONTFORK) == 0) return start;
+  const int error = errno;
+  munmap(start, size);
+  return errno_failure("keep from fork children", what, error);
 }
 
 }  // namespace
@@ -156,7 +160,8 @@ Result<void> ProcessAttachment::map_all(const Joined& joined, const ProgramReque
 }
 
 ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
-    : holder_(std::move(other.holder_)),
+    : fork_detector_(other.fork_detector_),
+      holder_(std::move(other.holder_)),
       registrations_(std::move(other.registrations_)),
       why_alone_(std::move(other.why_alone_)),
       memory_(std::exchange(other.memory_, {})),
@@ -166,6 +171,7 @@ ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
       unresolved_(other.unresolved_) {}
 
 ProcessAttachment::~ProcessAttachment() {
+  if (is_fork_child()) return;  // what is mapped there is the child's own
   if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
   if (memory_.children != nullptr) set_own_calls_cookie(0);
   if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));

@@ -5,7 +5,8 @@
 // A helper holds them (helper_link.h), for all measured processes or, where what they look for is this process's own
 // business, for this one; where no helper can be, the process itself does (own_programs.h). Either way the process gets
 // maps of its own and enrols by its cookie. What stays is memory, and a few descriptors at high numbers: sockets, and
-// files that can only be read.
+// files that can only be read. Fork children inherit neither (a child by _Fork or clone inherits the descriptors): one
+// that gave up its rights cannot write counts of its parent.
 #pragma once
 
 #include <atomic>
@@ -19,6 +20,7 @@
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
+#include "os/fork_detector.h"
 #include "os/result.h"
 
 namespace syscost::ebpf {
@@ -72,7 +74,9 @@ class ProcessAttachment {
   ProcessAttachment(const ProcessAttachment&) = delete;
   ~ProcessAttachment();
 
+  /// Not there in a fork child.
   const SharedMemory& memory() const { return memory_; }
+  bool is_fork_child() const { return fork_detector_.is_fork_child(); }
   /// Why this process has programs of its own; empty: it shares them.
   const std::string& why_alone() const { return why_alone_; }
 
@@ -103,6 +107,7 @@ class ProcessAttachment {
   Failure not_enrolled() const;
   Runs runs_to_ask_for();
 
+  ForkDetector fork_detector_;
   std::unique_ptr<Holder> holder_;
   std::unique_ptr<Registrations> registrations_;
   std::string why_alone_;
