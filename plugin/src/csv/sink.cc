@@ -14,6 +14,7 @@
 #include "csv/header_check.h"
 #include "csv/row.h"
 #include "os/file_lock.h"
+#include "os/file_status.h"
 #include "os/high_fd.h"
 #include "os/mapped_memory.h"
 #include "os/signal_hold.h"
@@ -56,7 +57,7 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
 bool is_own_output(const struct stat& file) {
   for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat output {};
-    if (fstat(fd, &output) == 0 && is_same_file(file, output)) return true;
+    if (status_of(fd, &output) == 0 && is_same_file(file, output)) return true;
   }
   return false;
 }
@@ -118,12 +119,12 @@ Sink::~Sink() {
   if (fd_ < 0) return;
   // A test may have closed our descriptor and got its number for a file of its own.
   struct stat now {};
-  if (fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_) close(fd_);
+  if (status_of(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_) close(fd_);
 }
 
 Result<void> Sink::remember_file() {
   struct stat file {};
-  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  if (status_of(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   device_ = file.st_dev;
   inode_ = file.st_ino;
   is_regular_ = S_ISREG(file.st_mode);
@@ -142,7 +143,7 @@ Result<void> Sink::check_or_write_header() {
   // A device has no contents to look at; its header goes with the first rows.
   if (!is_regular_) return {};
   struct stat file {};
-  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  if (status_of(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   Result<HeaderState> header = check_header(fd_, path_);
   if (!header.ok()) return header.failure();
   if (header.value().missing.empty()) return {};
@@ -161,7 +162,7 @@ Result<void> Sink::append(std::string_view rows) {
 /// Opens the file again if a test closed our descriptor or the file was deleted.
 Result<void> Sink::make_usable() {
   struct stat now {};
-  const bool is_ours = fd_ >= 0 && fstat(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
+  const bool is_ours = fd_ >= 0 && status_of(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
   if (is_ours && (now.st_nlink > 0 || !is_regular_ || lifetime_ == Lifetime::temporary)) return {};
   if (is_ours) close(fd_);
   fd_ = -1;
@@ -175,7 +176,7 @@ Result<void> Sink::make_usable() {
 
 Result<void> Sink::append_locked(std::string_view rows) {
   struct stat file {};
-  if (fstat(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
+  if (status_of(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   const off_t size = is_regular_ ? file.st_size : 0;
   std::pmr::string bytes(&mapped_memory());
   if (is_regular_ ? size == 0 : !has_header_) bytes = header_line();

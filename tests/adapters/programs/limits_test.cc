@@ -180,6 +180,10 @@ TEST(Sandbox, DeniesFstatToTheTest) {
   ASSERT_TRUE(deny(SYS_fstat));
   syscall(SYS_getppid);
 }
+TEST(Sandbox, DeniesNewfstatatToTheTest) {
+  ASSERT_TRUE(deny(SYS_newfstatat));
+  syscall(SYS_getppid);
+}
 TEST(Sandbox, DeniesBpfToTheTest) {
   ASSERT_TRUE(deny(SYS_bpf));
   syscall(SYS_getppid);
