@@ -180,7 +180,11 @@ class Perfetto(unittest.TestCase):
         self.assertEqual({key: len(stacks) for key, stacks in sites.items()}, in_text)
         for (name, site), stacks in sites.items():
             for stack in stacks:
-                self.assertIn(stack[0][0], ("_start", "clone", "__clone", "clone3", "__clone3", "start_thread"), (name, stack))
+                function, _, _, module = stack[0]
+                # A thread begins in a function of libc's own, which has no name where libc is stripped (Debian 13).
+                begins_in_libc = function is None and re.search(r"/libc\.so\.6$", module)
+                self.assertTrue(begins_in_libc or function in ("_start", "clone", "__clone", "clone3", "__clone3", "start_thread"),
+                                (name, stack))
                 self.assertTrue(all(frame[3].startswith(("/", "[")) for frame in stack), stack)
             line = re.match(r"at (.*calls_test\.cc):(\d+) (.*?)(\+\d+)?$", site)
             if line is None:
