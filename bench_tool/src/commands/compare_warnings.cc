@@ -43,7 +43,10 @@ void add_warnings(CompareResult& result) {
     const char* if_empty = "?";
   };
   static constexpr std::array<Check, 6> kChecks = {{
-      {"backend", &model::Context::backend, "times are not comparable", Spoils::measured_times},
+      {"backend", &model::Context::backend,
+       "times are not comparable; `auto` takes another one if the rights of a run change, --syscost_backend NAME keeps "
+       "one",
+       Spoils::measured_times},
       {"build type", &model::Context::build_type, "times are not comparable", Spoils::all_times},
       {"host", &model::Context::host, "times come from two machines", Spoils::nothing},
       {"kernel release", &model::Context::kernel_release, "times and counts may differ for that reason alone",
