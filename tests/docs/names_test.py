@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Names in pages exist: commands and options of `bench`, flags and variables. No page says that an existing one does not exist.
+Flags that messages name exist, too.
 
 names_test.py REPOSITORY BENCH
 Commands of `console` blocks run in other tests. This reads what is named in text and in `sh` blocks.
@@ -90,6 +91,18 @@ class Pages(unittest.TestCase):
         for page in pages:
             with self.subTest(page=str(page.relative_to(REPOSITORY))):
                 self.assertEqual(list(names.faults_in(page.read_text(encoding="utf-8"))), [])
+
+
+class Messages(unittest.TestCase):
+    def test_name_flags_that_exist(self):
+        flags = set(FLAG.findall((REPOSITORY / "docs/flags.md").read_text(encoding="utf-8")))
+        self.assertGreater(len(flags), 15)
+        for folder in ("plugin/src", "bench_tool/src"):
+            for path in sorted((REPOSITORY / folder).rglob("*.[ch]*")):
+                text = re.sub(r"//.*", "", path.read_text(encoding="utf-8", errors="replace"))
+                for flag in set(FLAG.findall(text)) - flags:
+                    # The beginning of a name, as in completions, ends with an underscore.
+                    self.assertTrue(flag.endswith("_"), f"{path}: there is no flag {flag}")
 
 
 class Reader(unittest.TestCase):

@@ -71,6 +71,7 @@ bool is_linked_with_syscost(const Modules& modules) {
 
 // glibc gives constructors the arguments of main().
 [[gnu::constructor]] void hook_frameworks(int argc, char** argv) {
+  outside::name_flags_of_bench_run();
   const bool is_counting = adapter::is_counting_process();  // of benchmarks; only those are run and counted in it
   if (!is_counting && !adapter::requested()) return;
   const Modules modules = framework_modules();

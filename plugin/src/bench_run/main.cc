@@ -31,6 +31,7 @@
 #include "os/null_ended.h"
 #include "os/passing_signals.h"
 #include "os/standard_descriptors.h"
+#include "session/options/option_table.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 
@@ -52,7 +53,13 @@ void check_options(const std::vector<std::string>& options) {
   int count = static_cast<int>(texts.size());
   if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
   if (count > 1) {
-    refuse("bench run has no option " + std::string(arguments[1]),
+    const std::string_view word = arguments[1];
+    const std::string_view name = word.substr(0, word.find('=')).substr(std::min<std::size_t>(2, word.size()));
+    if (const std::string_view near = session::nearest_option(name, true); word.starts_with("--") && !near.empty()) {
+      refuse("bench run has no option " + std::string(word),
+             "did you mean --" + std::string(near) + "? `bench run --help` lists all");
+    }
+    refuse("bench run has no option " + std::string(word),
            "write the command after --: bench run --csv=run.csv -- ./my_tests. The options are those of a test program "
            "without their prefix: --csv for --syscost_csv");
   }
@@ -192,6 +199,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
 }
 
 int run(int argc, char** argv) {
+  outside::name_flags_of_bench_run();
   const CommandLine line = split_command_line(argc, argv);
   check_options(line.options);
   const bool asks = std::any_of(line.options.begin(), line.options.end(), [](const std::string& option) {

@@ -18,6 +18,7 @@
 #include "os/errno_names.h"
 #include "os/quiet_memory.h"
 #include "os/result.h"
+#include "os/typed_flags.h"
 #include "syscost/adapter.h"
 
 namespace syscost {
@@ -29,16 +30,16 @@ constexpr std::size_t kNamedSyscalls = 6;
 using Why = std::shared_ptr<const Unavailable>;
 
 Why because(std::string reason, std::string how_to_fix) {
-  return std::make_shared<const Unavailable>(Unavailable{std::move(reason), std::move(how_to_fix)});
+  return std::make_shared<const Unavailable>(Unavailable{as_typed(reason), as_typed(how_to_fix)});
 }
 
 /// `other`: a backend that knows it and needs no privilege.
 Count beyond_backend(std::string reason, std::string_view other) {
   return Count(std::make_shared<const Unavailable>(
       Unavailable{std::move(reason),
-                  std::string("Use one that can: --syscost_backend ")
-                      .append(other)
-                      .append(", or ebpf; --syscost_doctor says which of them works here."),
+                  as_typed(std::string("Use one that can: --syscost_backend ")
+                               .append(other)
+                               .append(", or ebpf; --syscost_doctor says which of them works here.")),
                   true}));
 }
 

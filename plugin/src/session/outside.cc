@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "os/typed_flags.h"
 #include "session/doctor/backends.h"
 #include "session/process_session.h"
 #include "session/windows/recorder.h"
@@ -86,6 +87,10 @@ bool close(std::string_view own_program, std::string_view outcome) {
 
 void discard() {
   session::process_session().windows().discard();
+}
+
+void name_flags_of_bench_run() {
+  name_flags_without_prefix();
 }
 
 std::uint64_t* process_control() {

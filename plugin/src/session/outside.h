@@ -65,4 +65,7 @@ SYSCOST_EXPORT void discard();
 /// Backend::process_control() of this process's session; null where no backend is open. For agent/guest.
 SYSCOST_EXPORT std::uint64_t* process_control();
 
+/// Messages name the flags of `bench run`, which started this process (os/typed_flags.h).
+SYSCOST_EXPORT void name_flags_of_bench_run();
+
 }  // namespace syscost::outside

@@ -176,7 +176,7 @@ Result<std::unique_ptr<Trace>> Trace::open(const CallTraceRequest& request, cons
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) {
     Failure failure = errno_failure("reserve", std::to_string(bytes >> 10) + " KiB for the trace", errno);
-    failure.how_to_fix = "give the program more memory (ulimit -v), or keep fewer events (--syscost_trace_events)";
+    failure.how_to_fix = "give the program more memory (ulimit -v), or keep fewer events (--syscost_trace=events=N)";
     return failure;
   }
   // A fork child is not traced, and forking must not take longer.

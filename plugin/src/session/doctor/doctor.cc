@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "os/typed_flags.h"
 #include "session/doctor/backends.h"
 #include "session/doctor/container_report.h"
 #include "session/doctor/known_latency.h"
@@ -35,16 +36,17 @@ int run_doctor() {
   for (const BackendHealth& health : healths) {
     std::printf("  %-8s %s: %s\n", health.name.c_str(), health.works ? "works" : "does not work",
                 health.finding.c_str());
-    if (!health.works) std::printf("           fix: %s\n", health.how_to_fix.c_str());
+    if (!health.works) std::printf("           fix: %s\n", as_typed(health.how_to_fix).c_str());
     if (health.works && chosen == nullptr) chosen = &health;
   }
   std::printf("  none     works: times only, every count stays empty\n");
   const std::string latencies = describe_latencies(getppid_ns_of(healths, "ebpf"), getppid_ns_of(healths, "dispatch"));
   if (!latencies.empty()) std::printf("latency: %s\n", latencies.c_str());
   if (chosen != nullptr) {
-    std::printf("--syscost_backend auto would take %s.\n", chosen->name.c_str());
+    std::printf("%s auto would take %s.\n", as_typed("--syscost_backend").c_str(), chosen->name.c_str());
   } else {
-    std::printf("Nothing can count here: --syscost_csv and --syscost_profile would end with exit code 2.\n");
+    std::printf("Nothing can count here: %s would end with exit code 2.\n",
+                as_typed("--syscost_csv and --syscost_profile").c_str());
   }
   std::fflush(stdout);
   return chosen != nullptr ? 0 : 1;

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include "core/edit_distance.h"
+
 namespace syscost::session {
 namespace {
 
@@ -405,6 +407,20 @@ const OptionEntry* find_option(std::string_view name, bool flags_only) {
     if (option.name == name && (option.is_flag() || !flags_only)) return &option;
   }
   return nullptr;
+}
+
+std::string_view nearest_option(std::string_view name, bool flags_only) {
+  const OptionEntry* best = nullptr;
+  std::size_t best_distance = 0;
+  for (const OptionEntry& option : option_table()) {
+    if (flags_only && !option.is_flag()) continue;
+    const std::size_t distance = edit_distance(name, option.name);
+    if (best == nullptr || distance < best_distance) {
+      best = &option;
+      best_distance = distance;
+    }
+  }
+  return best_distance <= std::max<std::size_t>(2, name.size() / 3) ? best->name : std::string_view();
 }
 
 }  // namespace syscost::session

@@ -119,4 +119,7 @@ std::vector<std::string> split(std::string_view text, char mark);
 /// Null when there is none of this name.
 const OptionEntry* find_option(std::string_view name, bool flags_only);
 
+/// The name nearest to `name`; empty when none is near enough to have been meant.
+std::string_view nearest_option(std::string_view name, bool flags_only);
+
 }  // namespace syscost::session

@@ -10,8 +10,8 @@
 #include <climits>
 #include <utility>
 
-#include "core/edit_distance.h"
 #include "os/environment.h"
+#include "os/typed_flags.h"
 #include "session/options/option_table.h"
 
 namespace syscost::session {
@@ -28,21 +28,6 @@ bool is_foreign_variable(std::string_view name) {
   return std::any_of(kForeignPrefixes.begin(), kForeignPrefixes.end(),
                      [&](std::string_view prefix) { return name.starts_with(prefix); }) ||
          std::find(kForeignNames.begin(), kForeignNames.end(), name) != kForeignNames.end();
-}
-
-/// The name nearest to `name`; empty when none is near enough to have been meant.
-std::string_view nearest_option(std::string_view name, bool flags_only) {
-  const OptionEntry* best = nullptr;
-  std::size_t best_distance = 0;
-  for (const OptionEntry& option : option_table()) {
-    if (flags_only && !option.is_flag()) continue;
-    const std::size_t distance = edit_distance(name, option.name);
-    if (best == nullptr || distance < best_distance) {
-      best = &option;
-      best_distance = distance;
-    }
-  }
-  return best_distance <= std::max<std::size_t>(2, name.size() / 3) ? best->name : std::string_view();
 }
 
 /// `did you mean PREFIXname? `, or nothing.
@@ -345,10 +330,12 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     const std::string spelled(argument.substr(0, argument.find('=')));
     const OptionEntry* known = find_option(name, true);
     if (known == nullptr || (spelled.starts_with("--syscost") && !spelled.starts_with("--syscost_"))) {
+      name_flags_with_prefix();
       return Failure{"syscost has no flag " + spelled,
                      suggestion("--syscost_", nearest_option(name, true)) + "--syscost_help lists all"};
     }
 
+    if (spelled.starts_with("--syscost_")) name_flags_with_prefix();
     parsed.used.push_back(i);
     std::string_view value = "1";
     if (std::size_t equals = argument.find('='); equals != std::string_view::npos) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "os/signal_hold.h"
+#include "os/typed_flags.h"
 
 namespace syscost::session {
 namespace {
@@ -32,13 +33,13 @@ void print(const std::string& text) {
 std::string text_of(const Failure& failure) {
   std::string text = "syscost: " + failure.reason + "\n";
   if (!failure.how_to_fix.empty()) text += "  fix: " + failure.how_to_fix + "\n";
-  return text;
+  return as_typed(text);
 }
 
 }  // namespace
 
 void say(std::string_view text) {
-  print("syscost: " + std::string(text) + "\n");
+  print("syscost: " + as_typed(text) + "\n");
 }
 
 void say_failure(const Failure& failure) {
