@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`bench run` below programs that change the environment, with programs that it cannot enter, and with unusual tests."""
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from run_case import CALM, RunCase  # noqa: E402
 
 EXECUTES = os.path.join(BIN, "agent_executes")
 STATIC = os.path.join(BIN, "agent_static")
+STATIC_SHAPES = os.path.join(BIN, "agent_static_shapes")
 ODD, ODD_PLAIN = os.path.join(BIN, "agent_odd"), os.path.join(BIN, "agent_odd_plain")
 WAYS = ("execve execv execvp execvpe execl execlp execle fexecve execveat posix_spawn posix_spawnp vfork replaced null").split()
 ONE_TEST = "--gtest_filter=WithFixture.One"
@@ -37,6 +39,20 @@ class Below(RunCase):
                 self.bench_run(f"--csv={self.csv}", "--", *starter, PLAIN, ONE_TEST)
                 self.assertEqual(self.getppids(), {"WithFixture.One": 14})
                 os.remove(self.csv)
+
+    def test_a_test_sees_its_own_environment_and_our_options(self):
+        def seen(done):
+            return set(re.findall(r"^variable (.*)$", done.out, re.MULTILINE))
+        for program in filter(os.path.exists, (PLAIN, MANY, STATIC_SHAPES)):
+            for asan in ("", "detect_leaks=0", "verify_asan_link_order=1:a=b"):
+                with self.subTest(program=program, asan=asan):
+                    theirs = {"SYSCOST_TEST_ENVIRONMENT": "1", **({"ASAN_OPTIONS": asan} if asan else {})}
+                    alone = seen(self.run_program(program, ONE_TEST, **theirs))
+                    self.assertIn("SYSCOST_TEST_ENVIRONMENT=1", alone)
+                    done = self.bench_run("--tests", f"--csv={self.csv}", "--allow_lost", "--", program, ONE_TEST, **theirs)
+                    more = seen(done) - alone
+                    self.assertEqual(alone - seen(done), set())
+                    self.assertEqual({one.split("=")[0] for one in more}, {"SYSCOST_CSV", "SYSCOST_ALLOW_LOST", "SYSCOST_RUN_ID"})
 
     def test_an_empty_environment_stays_empty_but_for_ours(self):
         done = self.bench_run("--tests", "--csv", self.csv, "--", "env", "-i", "A=1", "env", code=1)

@@ -17,6 +17,7 @@
 #include "adapters/bodies/test_bodies.h"
 #include "adapters/catch2/hooks.h"
 #include "adapters/doctest/hooks.h"
+#include "agent/common/asan_order.h"
 #include "agent/common/variables.h"
 #include "agent/find/classes.h"
 #include "agent/find/overridden.h"
@@ -53,6 +54,13 @@ void leave_children_alone() {
   }
   unsetenv(kPreloadVariable);
   unsetenv(kNotesVariable);
+  const char* const asan = getenv("ASAN_OPTIONS");
+  if (asan == nullptr) return;
+  if (const std::string theirs = without_asan_order(asan); theirs.empty()) {
+    unsetenv("ASAN_OPTIONS");
+  } else {
+    setenv("ASAN_OPTIONS", theirs.c_str(), 1);
+  }
 }
 
 namespace {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
@@ -131,7 +132,11 @@ TEST(Hostile, IsKilled) {
 
 class CountedEnvironment : public testing::Environment {
  public:
-  void SetUp() override { call(11); }
+  void SetUp() override {
+    call(11);
+    if (std::getenv("SYSCOST_TEST_ENVIRONMENT") == nullptr) return;
+    for (char** variable = environ; *variable != nullptr; ++variable) std::printf("variable %s\n", *variable);
+  }
   void TearDown() override { call(12); }
 };
 [[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new CountedEnvironment);

@@ -88,6 +88,9 @@ loop if the case has one.
 A number in brackets is the reason, below the table. A case may end better than this page says, for example on another kernel. A test
 that ends its process itself, by `exit_group` or `execve`, leaves no row; the rows of the tests before it are there.
 
+No case counts the open descriptors. A test fails if it says that only 0, 1 and 2 are open: the CSV is open, too, and with ebpf four
+more ([backends](backends.md#things-to-know)).
+
 To run all cases, type `ctest -L attack` in a build folder. Root can run every case. If a case cannot run, the test leaves it out and
 says why.
 """

@@ -66,7 +66,7 @@ const std::map<std::string, std::string>& counting_flags() {
 }
 
 void CountingEnvironment::note_preload() {
-  for (const char* const name : {"LD_PRELOAD", kPreloadVariable, kNotesVariable}) {
+  for (const char* const name : {"LD_PRELOAD", kPreloadVariable, kNotesVariable, "ASAN_OPTIONS"}) {
     if (const char* const value = std::getenv(name); value != nullptr) preload()[name] = value;
   }
 }

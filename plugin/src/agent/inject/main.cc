@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "agent/common/asan_order.h"
 #include "agent/common/variables.h"
 #include "agent/inject/guest_start.h"
 #include "agent/inject/permission.h"
@@ -40,6 +41,11 @@ std::vector<std::string> program_environment() {
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
     if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable)) continue;
+    if (is_variable(text, "ASAN_OPTIONS")) {
+      const std::string theirs = agent::without_asan_order(text.substr(std::strlen("ASAN_OPTIONS=")));
+      if (!theirs.empty()) kept.push_back("ASAN_OPTIONS=" + theirs);
+      continue;
+    }
     if (ours == nullptr || !is_variable(text, "LD_PRELOAD")) {
       kept.emplace_back(text);
       continue;
