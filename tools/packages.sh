@@ -26,6 +26,9 @@ libtomlplusplus-dev | -        | reader of bench's budgets
 "
 
 readonly packages_test="
+libsqlite3-dev  | -            | a program whose files power cuts leave in many states
+catch2          | -            | Catch2, for programs of its tests, linked with syscost and not
+doctest-dev     | -            | the same of doctest
 libzydis-dev    | -            | a decoder that the one of the dispatch backend is compared with
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
@@ -48,6 +51,12 @@ bpftool         | bpftool      | makes the skeleton from it
 libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind
 libcap2-bin     | capsh        | runs tests with fewer capabilities
 bpftrace        | bpftrace     | a tool that --syscost_profile runs beside a test
+linux-perf      | perf         | another one
+gdb             | gdb          | a debugger below bench run
+zsh             | zsh          | completions of bench, beside those of bash
+fish            | fish         | the same
+man-db          | man          | reads the manual pages as a user does
+groff-base      | groff        | finds faults in them
 dpkg-dev        | dpkg-shlibdeps | makes the Debian packages, to compare their lists of files
 file            | file         | asks the packages' programs what they are
 openssl         | openssl      | makes a certificate for the receiver of bench export
@@ -86,8 +95,6 @@ linux-perf      | perf         | a profile under each kernel
 "
 
 readonly packages_matrix="
-catch2          | -            | Catch2, for the program that the others of its kind are compared with
-doctest-dev     | -            | the same of doctest
 clang           | clang        | another compiler
 lld             | lld          | another linker
 libc++-dev      | -            | another C++ library

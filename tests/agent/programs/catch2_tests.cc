@@ -9,6 +9,8 @@
 
 #ifdef SYSCOST_TEST_CATCH_AMALGAMATED
 #include <catch_amalgamated.hpp>
+#elif __has_include(<catch2/catch_all.hpp>)
+#include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
 #endif
