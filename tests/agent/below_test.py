@@ -84,6 +84,13 @@ class OutOfReach(RunCase):
         done = self.bench_run("--", "env", "my_static_tests", code=1, PATH=f"/none:{self.folder}:{os.environ['PATH']}")
         self.assertIn("my_static_tests is linked statically", done.err)
 
+    def test_its_name_changes_no_terminal(self):
+        program = os.path.join(self.folder, "\x1b[31mP\x1b]0;x\a\u202e")
+        shutil.copy(STATIC, program)
+        done = self.bench_run("--", "env", program, code=1)
+        self.assertIn(r"\x1b[31mP\x1b]0;x\x07\u202e is linked statically", done.err)
+        self.assertNotIn("\x1b", done.err)
+
     @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
     def test_a_set_uid_program_is_named(self):
         program = self.copy_of(PLAIN)

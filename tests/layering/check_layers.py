@@ -72,8 +72,8 @@ PLUGIN = {
 # The same for bench_tool/src, from the rows of a CSV to the command line; bench_tool/shell is beside it. The last folder,
 # ".", holds main() and bench_main(). "plugin/..." is a folder of plugin/src, "syscost..." one of the public headers.
 BENCH = {
-    "csv": ["syscost"],
-    "model": ["csv", "syscost"],
+    "csv": ["plugin/os", "syscost"],
+    "model": ["csv", "plugin/core", "syscost"],
     "stats": ["csv", "model", "syscost"],
     "render": ["csv", "model", "stats"],
     "scale": ["model", "stats", "syscost"],

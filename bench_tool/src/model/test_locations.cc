@@ -4,17 +4,19 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
+#include "csv/input.h"
 #include "model/site.h"
 
 namespace syscost::bench::model {
 namespace {
 
 using Json = nlohmann::json;
+
+constexpr std::uint64_t kMostLine = INT32_MAX;  // of a compiler; SARIF takes no more
 
 std::string relative(const std::string& file) {
   std::error_code unknown;
@@ -30,15 +32,20 @@ std::string relative(const std::string& file) {
 
 std::string TestLocations::load(const std::string& path) {
   const std::string hint = "write it with `TESTS --gtest_list_tests --gtest_output=json:FILE`";
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return fmt::format("--locations {}: cannot be read; {}", path, hint);
+  csv::Problems unread;
+  const std::optional<std::string> text = csv::read_text(path, unread);
+  if (!text) return fmt::format("--locations {}: cannot be read; {}", path, hint);
   try {
-    const Json json = Json::parse(in);
+    const Json json = Json::parse(*text);
     for (const Json& suite : json.at("testsuites")) {
       for (const Json& test : suite.at("testsuite")) {
         if (!test.contains("file") || !test.contains("line")) continue;  // of a GoogleTest before 1.11
         const std::string name = suite.at("name").get<std::string>() + "." + test.at("name").get<std::string>();
-        tests_[name] = {relative(test.at("file").get<std::string>()), test.at("line").get<std::uint64_t>()};
+        const Json& line = test.at("line");
+        if (!line.is_number_unsigned() || line.get<std::uint64_t>() > kMostLine) {
+          return fmt::format("--locations {}: \"line\" of {} is no number of a line; {}", path, name, hint);
+        }
+        tests_[name] = {relative(test.at("file").get<std::string>()), line.get<std::uint64_t>()};
       }
     }
   } catch (const Json::exception&) {
@@ -49,7 +56,7 @@ std::string TestLocations::load(const std::string& path) {
 
 std::optional<Location> location_of_site(std::string_view text) {
   Site site = parse_site("at " + std::string(text));
-  if (!site.has_line() || site.line == 0) return std::nullopt;
+  if (!site.has_line() || site.line == 0 || site.line > kMostLine) return std::nullopt;
   return Location{std::move(site.file), site.line};
 }
 

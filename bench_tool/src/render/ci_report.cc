@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "csv/printable.h"
 #include "render/json.h"
 #include "render/xml.h"
 
 namespace syscost::bench::render {
 namespace {
 
-/// GitHub's escapes: a message ends at a line feed, a property also at a comma.
+/// GitHub's escapes: a message ends at a line feed, a property also at a comma. Logs show the rest as a terminal does.
 std::string escaped_github(std::string_view text, bool is_property) {
   std::string out;
-  for (const char c : text) {
+  for (const char c : csv::printable_lines(text)) {
     const bool is_escaped = c == '%' || c == '\r' || c == '\n' || (is_property && (c == ':' || c == ','));
     out += is_escaped ? fmt::format("%{:02X}", static_cast<unsigned char>(c)) : std::string(1, c);
   }

@@ -30,6 +30,7 @@
 #include "bench_run/whole_command.h"
 #include "os/null_ended.h"
 #include "os/passing_signals.h"
+#include "os/printable.h"
 #include "os/standard_descriptors.h"
 #include "session/options/option_table.h"
 #include "session/outside.h"
@@ -168,7 +169,7 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
         "bench: no program below %s reported a test that ended, so nothing was measured\n"
         "  fix: %slet it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
         "       bench run --process -- %s\n",
-        name.c_str(), ended, name.c_str());
+        printable(name).c_str(), ended, printable(name).c_str());
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (!rows.is_named()) print_summary(folder, rows.path(), signals);

@@ -13,6 +13,7 @@
 
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
+#include "os/printable.h"
 
 namespace syscost::bench_run {
 namespace {
@@ -78,7 +79,9 @@ void Notes::print() const {
     const bool is_traced = word == agent::kNoteTraced;
     const auto its =
         is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));
-    if (its) std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", its->why.c_str(), its->remedy.c_str());
+    if (!its) continue;
+    std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", printable(its->why).c_str(),
+                 printable_lines(its->remedy).c_str());
   }
 }
 

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "os/printable.h"
+
 namespace syscost::bench_run {
 
 constexpr int kExitBadInput = 2;
@@ -14,7 +16,7 @@ constexpr int kExitNothingMeasured = 1;
 
 /// Ends this process before the command starts.
 [[noreturn]] inline void refuse(const std::string& why, const std::string& remedy) {
-  std::fprintf(stderr, "bench: %s\n  fix: %s\n", why.c_str(), remedy.c_str());
+  std::fprintf(stderr, "bench: %s\n  fix: %s\n", printable_lines(why).c_str(), printable_lines(remedy).c_str());
   std::exit(kExitBadInput);
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "bench_run/refusal.h"
+#include "os/printable.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 
@@ -57,7 +58,7 @@ void print_not_counted() {
     std::fprintf(stderr,
                  "bench: not in the counts: %s: %s\n"
                  "  fix: use --backend=seccomp or --backend=ebpf, which count it, too\n",
-                 one.what.c_str(), why.c_str());
+                 printable(one.what).c_str(), printable(why).c_str());
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "csv/row.h"
+#include "os/printable.h"
 #include "syscost/schema.h"
 
 namespace syscost::csv {
@@ -21,7 +22,7 @@ std::string_view take_column(std::string_view& line) {
 /// A file's own words, short and on one line.
 std::string excerpt(std::string_view text) {
   constexpr std::size_t kLongest = 60;
-  std::string shown = visible(text.substr(0, kLongest));
+  std::string shown = printable(text.substr(0, kLongest));
   return text.size() > kLongest ? shown + "..." : shown;
 }
 

@@ -11,6 +11,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "os/printable.h"
+
 namespace syscost {
 namespace {
 
@@ -54,7 +56,7 @@ std::string lock_holder(int fd) {
     long pid = 0;
     if (!(words >> number >> kind >> manner >> access >> pid >> where)) continue;
     if (kind != "FLOCK" || where != place || pid <= 0) continue;
-    const std::string name = command_of(pid);
+    const std::string name = printable(command_of(pid));
     return " (process " + std::to_string(pid) + (name.empty() ? "" : ", " + name) + ")";
   }
   return {};

@@ -3,10 +3,12 @@
 // Pieces of the formats for CI: the size cap, XML, and where tests are written. Whole outputs are golden (tests/cli).
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "model/test_locations.h"
+#include "render/ci_report.h"
 #include "render/size_cap.h"
 #include "render/xml.h"
 
@@ -45,6 +47,38 @@ TEST(Xml, HoldsAnyName) {
   EXPECT_EQ(render::escaped_xml("a\nb\tc"), "a&#10;b&#9;c");
   EXPECT_EQ(render::escaped_xml(std::string_view("\0\x1b\xff", 3)), "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   EXPECT_EQ(render::escaped_xml("\xEF\xBF\xBF gr\xC3\xBC\xC3\x9F"), "\xEF\xBF\xBD gr\xC3\xBC\xC3\x9F");
+}
+
+TEST(GitHubCommands, ShowWhatANameWouldDoToATerminalAndEndNoLine) {
+  render::CiReport report;
+  report.command = "bench check";
+  render::CiCase one;
+  one.name = "A.B\x1b[31m";
+  one.location = model::Location{"x\n::error::a%0A,line=3:\x1b[31m\u202e\"><script>\xff", 7};
+  one.failures.push_back({"count", "grew\x1b]0;x\a", std::nullopt});
+  report.cases = {one};
+  const std::string text = render::github_commands(report);
+  EXPECT_TRUE(
+      text.starts_with("::error file=x%0A%3A%3Aerror%3A%3Aa%250A%2Cline=3%3A\\x1b[31m\\u202e\"><script>\\xff,line=7,"
+                       "title=syscost%3A A.B\\x1b[31m::grew\\x1b]0;x\\x07\n"))
+      << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
+TEST(TestLocations, AreNoLinesThatNoFileHas) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() / "syscost-locations-lines-test.json";
+  for (const char* line :
+       {"-1", "18446744073709551615", "18446744073709551616", "2147483648", "1.5", "\"1\"", "null"}) {
+    std::ofstream(file)
+        << R"({"testsuites": [{"name": "Log", "testsuite": [{"name": "Writes", "file": "a.cc", "line": )" << line
+        << "}]}]}";
+    model::TestLocations locations;
+    EXPECT_NE(locations.load(file.string()).find("\"line\" of Log.Writes is no number of a line"), std::string::npos)
+        << line;
+  }
+  std::filesystem::remove(file);
+  EXPECT_FALSE(model::location_of_site("src/log.cc:18446744073709551615 Log::batch"));
+  EXPECT_EQ(model::location_of_site("src/log.cc:2147483647 Log::batch")->line, 2147483647U);
 }
 
 TEST(TestLocations, AreFoundByTheNamesOfRows) {

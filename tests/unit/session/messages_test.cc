@@ -6,6 +6,8 @@
 
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <string>
 
 namespace syscost::session {
 namespace {
@@ -23,6 +25,29 @@ TEST(Messages, EndNoProgramIfItsErrorOutputHasNoReader) {
   sigset_t pending;
   sigpending(&pending);
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
+}
+
+/// What `print` writes to stderr.
+template <class Print>
+std::string printed_by(Print print) {
+  std::FILE* const file = std::tmpfile();
+  const int saved = dup(STDERR_FILENO);
+  dup2(fileno(file), STDERR_FILENO);
+  print();
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  std::rewind(file);
+  std::string text(4096, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file));
+  std::fclose(file);
+  return text;
+}
+
+TEST(Messages, ShowWhatAnotherProgramsNameWouldDoToATerminal) {
+  const std::string name = "\x1b[31mP\x1b]0;x\a\r\u202egpj\xff";
+  const std::string shown = "\\x1b[31mP\\x1b]0;x\\x07\\x0d\\u202egpj\\xff";
+  EXPECT_EQ(printed_by([&] { say("a " + name); }), "syscost: a " + shown + "\n");
+  EXPECT_EQ(printed_by([&] { say_failure({name, name}); }), "syscost: " + shown + "\n  fix: " + shown + "\n");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/dispatch/dispatch_backend.h"
+#include "os/printable.h"
 
 namespace syscost::dispatch {
 
@@ -22,7 +23,7 @@ Result<void> check_for_debugger() {
   std::string name;
   if (const int pid = tracer_pid(); pid != 0) std::ifstream("/proc/" + std::to_string(pid) + "/comm") >> name;
   if (name.rfind("gdb", 0) != 0 && name.rfind("lldb", 0) != 0) return {};
-  return Failure{"a debugger is attached (" + name + "), and it stops at every dispatched call",
+  return Failure{"a debugger is attached (" + printable(name) + "), and it stops at every dispatched call",
                  "tell it `handle SIGSYS nostop noprint pass` (gdb) and name the backend: --syscost_backend dispatch"};
 }
 

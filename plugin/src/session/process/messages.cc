@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "os/printable.h"
 #include "os/signal_hold.h"
 #include "os/typed_flags.h"
 
@@ -16,8 +17,9 @@ namespace syscost::session {
 namespace {
 
 /// Prints with one write, so that lines of parallel test programs do not mix, and without stdio, because its buffers
-/// belong to the user.
-void print(const std::string& text) {
+/// belong to the user. A text may hold a name that someone else chose.
+void print(const std::string& lines) {
+  const std::string text = printable_lines(lines);
   // The pipe may have no reader, and stderr may be a file at a limit that a test set.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "os/paused_alarm.h"
+#include "os/printable.h"
 #include "os/quiet_memory.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
@@ -270,6 +271,8 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
   if (window.is_traced) report.line += ", traced by " + tools_.names() + ": no times";
+  // Tools name processes, files and functions of others.
+  for (std::string& line : tool_lines) line = printable(line);
   report.tools = std::move(tool_lines);
   if (shared_.options.filter != nullptr) report.counted = shared_.options.filter->text();
   report.loops = std::move(window.loop_lines);

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "csv/printable.h"
-
-#include <fmt/format.h>
+#include "os/printable.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace syscost::bench::csv {
+namespace syscost {
 namespace {
 
 /// Sorted. Unicode 15: Cc, Default_Ignorable_Code_Point, Bidi_Control, Zl, Zp, interlinear annotation.
@@ -21,6 +19,12 @@ bool is_plain_ascii(char c) {
   return c >= 0x20 && c < 0x7F;
 }
 
+void append_hex(std::string& out, const char* mark, std::uint32_t code, int digits) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  out += mark;
+  while (digits-- > 0) out += kDigits[code >> (4 * digits) & 15U];
+}
+
 std::string escaped(std::string_view text, bool keeps_line_feeds) {
   // Almost every text is plain.
   if (std::all_of(text.begin(), text.end(), is_plain_ascii)) return std::string(text);
@@ -32,9 +36,9 @@ std::string escaped(std::string_view text, bool keeps_line_feeds) {
     if (one.is_valid && (!is_unseen(one.code) || (keeps_line_feeds && one.code == U'\n'))) {
       out += text.substr(0, one.bytes);
     } else if (!one.is_valid || code < 0x80) {
-      out += fmt::format("\\x{:02x}", code);
+      append_hex(out, "\\x", code, 2);
     } else {
-      out += code <= 0xFFFF ? fmt::format("\\u{:04x}", code) : fmt::format("\\U{:08x}", code);
+      append_hex(out, code <= 0xFFFF ? "\\u" : "\\U", code, code <= 0xFFFF ? 4 : 8);
     }
     text.remove_prefix(one.bytes);
   }
@@ -73,4 +77,4 @@ std::string printable_lines(std::string_view text) {
   return escaped(text, true);
 }
 
-}  // namespace syscost::bench::csv
+}  // namespace syscost
