@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "budgets/amounts.h"
+#include "budgets/toml_bounds.h"
 #include "csv/input.h"
 #include "model/group.h"
 #include "model/suggestion.h"
@@ -301,6 +302,10 @@ std::string instead_of_assertions(const toml::node& node) {
 
 BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Problems& problems) {
   BudgetFile out;
+  if (const std::optional<TomlExcess> excess = find_excess(text)) {
+    problems.add(name, excess->line, fmt::format("{}: no budget needs that, so the file is not read", excess->what));
+    return out;
+  }
   const toml::parse_result parsed = toml::parse(text, name);
   if (!parsed) {
     problems.add(name, parsed.error().source().begin.line, std::string(parsed.error().description()));
@@ -330,7 +335,7 @@ BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Pr
 }
 
 BudgetFile read_budgets(const std::string& path, csv::Problems& problems) {
-  const std::optional<std::string> text = csv::read_text(path, problems);
+  const std::optional<std::string> text = csv::read_text(path, problems, kMostTomlBytes);
   return text ? parse_budgets(path, *text, problems) : BudgetFile();
 }
 

@@ -4,20 +4,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include "cli/check_options.h"
+#include "csv/input.h"
 #include "csv/printable.h"
 
 namespace syscost::bench::commands {
 
 RulesFile add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems) {
   const std::string name = asked.empty() ? cli::kBudgetsFile : asked;
-  std::error_code ignored;
-  if (asked.empty() && !std::filesystem::exists(name, ignored)) return {};
+  if (asked.empty() && !csv::is_own_file_there(name, problems)) return {};
   budgets::BudgetFile file = budgets::read_budgets(name, problems);
   stats::CountPolicy rules;
   for (const std::string& selector : file.volatiles) {

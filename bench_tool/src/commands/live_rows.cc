@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "commands/live_rows.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -11,6 +12,9 @@
 
 namespace syscost::bench::commands {
 namespace {
+
+/// The rest is read at the next look.
+constexpr std::uintmax_t kMostAtOnce = std::uintmax_t{64} << 20;
 
 std::uintmax_t size_of(const std::string& path) {
   std::error_code error;
@@ -30,12 +34,14 @@ std::string LiveRows::appended() {
   if (size == read_to_) return {};
   std::ifstream file(path_, std::ios::binary);
   if (header_.empty() && std::getline(file, header_)) header_ += '\n';
-  std::string bytes(size - read_to_, '\0');
+  std::string bytes(std::min(size - read_to_, kMostAtOnce), '\0');
   file.seekg(static_cast<std::streamoff>(read_to_));
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
-  bytes.resize(bytes.rfind('\n') + 1);  // the last row is being written
-  read_to_ += bytes.size();
+  const std::size_t rows_end = bytes.rfind('\n') + 1;
+  // The last row is being written. A line as long as that is no row.
+  read_to_ += rows_end == 0 && bytes.size() == kMostAtOnce ? kMostAtOnce : rows_end;
+  bytes.resize(rows_end);
   std::string rows;
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = bytes.find('\n', begin) + 1;

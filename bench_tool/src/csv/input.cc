@@ -10,8 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -140,13 +139,40 @@ ReadBytes Input::bytes_of(std::uint64_t offset, std::uint64_t size) const {
   };
 }
 
-std::optional<std::string> read_text(const std::string& path, Problems& problems) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (file) return text.str();
-  problems.add(path, 0, "cannot be read: " + std::generic_category().message(errno));
-  return std::nullopt;
+std::optional<std::string> read_whole(Input& input, Problems& problems, std::size_t most) {
+  constexpr std::size_t kReadBytes = std::size_t{1} << 18;
+  std::string text;
+  const ReadBytes bytes = input.bytes();
+  try {
+    for (std::size_t filled = 0;;) {
+      text.resize(filled + kReadBytes);
+      const std::size_t got = bytes(text.data() + filled, kReadBytes);
+      text.resize(filled += got);
+      if (got == 0) return text;
+      if (filled <= most) continue;
+      const bool has_mib = most >= std::size_t{1} << 20;
+      problems.add(input.path(), 0,
+                   fmt::format("longer than {} {}: not read", most >> (has_mib ? 20U : 10U), has_mib ? "MiB" : "KiB"));
+      return std::nullopt;
+    }
+  } catch (const std::system_error& error) {
+    problems.add(input.path(), 0, fmt::format("cannot be read: {}", error.code().message()));
+    return std::nullopt;
+  }
+}
+
+std::optional<std::string> read_text(const std::string& path, Problems& problems, std::size_t most) {
+  Input input(path);
+  return input.open(problems) ? read_whole(input, problems, most) : std::nullopt;
+}
+
+bool is_own_file_there(const std::string& name, Problems& problems) {
+  std::error_code ignored;
+  const std::filesystem::file_status status = std::filesystem::status(name, ignored);
+  if (!std::filesystem::exists(status)) return false;
+  if (std::filesystem::is_regular_file(status)) return true;
+  problems.add(name, 0, "is no regular file, so it is not read");
+  return false;
 }
 
 }  // namespace syscost::bench::csv

@@ -65,7 +65,17 @@ class Input {
   bool has_ended_ = false;  ///< If the file is not regular: `beginning_` holds all of it.
 };
 
-/// Returns the text of a small file. If it cannot be read, notes that in `problems` and returns nullopt.
-std::optional<std::string> read_text(const std::string& path, Problems& problems);
+/// A baseline of 100 000 tests has 300 MiB. A pipe may have no end.
+inline constexpr std::size_t kMostText = std::size_t{512} << 20;
+
+/// Returns everything that an open input holds. If it cannot be read, or has more than `most` bytes, notes that in
+/// `problems` and returns nullopt.
+std::optional<std::string> read_whole(Input& input, Problems& problems, std::size_t most = kMostText);
+/// The same of the file at `path`.
+std::optional<std::string> read_text(const std::string& path, Problems& problems, std::size_t most = kMostText);
+
+/// True if a regular file is at the path `name`, which the user did not name. If something else is, notes that: someone
+/// may have put a FIFO there, and opening it would wait for ever.
+bool is_own_file_there(const std::string& name, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -8,13 +8,13 @@
 #include <set>
 #include <tuple>
 
+#include "model/syscall_choice.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
 namespace {
 
 // A line is fields between tabs. Names hold none: they were made printable when they were read.
-constexpr std::string_view kTitle = "syscost baseline";
 constexpr std::string_view kVersion = "2";
 constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
 constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, because an empty field is invisible.
@@ -111,7 +111,7 @@ class Parser {
 
   bool take_title(std::string_view line) {
     const auto fields = split(line, "\t");
-    if (fields[0] != kTitle) {
+    if (fields[0] != kBaselineTitle) {
       fault(line_, "not a baseline: `bench baseline update` writes one");
       return false;
     }
@@ -170,6 +170,10 @@ class Parser {
       return;
     }
     const std::string_view syscall = fields[2] == kEmptyField ? std::string_view() : fields[2];
+    if (const std::size_t size = syscall.substr(0, syscall.find(' ')).size(); size > kLongestSyscall) {
+      fault(line_, fmt::format("a name of {} bytes is no syscall's", size));
+      return;
+    }
     if (!cells_.emplace(syscall, fields[3]).second) {
       fault(line_, fmt::format("{} {} of this test stands twice", fields[2], fields[3]));
       return;
@@ -227,7 +231,7 @@ std::string to_text(Baseline baseline) {
   std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
   });
-  std::string out = fmt::format("{}\t{}\n", kTitle, kVersion);
+  std::string out = fmt::format("{}\t{}\n", kBaselineTitle, kVersion);
   out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
   out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));

@@ -19,6 +19,8 @@
 
 namespace syscost::bench::model {
 
+/// With which the file begins.
+inline constexpr std::string_view kBaselineTitle = "syscost baseline";
 /// The outcome of a test that passed in some repetitions and was skipped in others. It has no counts.
 inline constexpr const char* kOutcomeVaries = "varies";
 /// That of a test that failed in a repetition. It has none, either.

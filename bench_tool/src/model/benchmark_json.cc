@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <system_error>
 
 #include "model/collector.h"
 
@@ -15,10 +14,6 @@ namespace syscost::bench::model {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::size_t kReadBytes = std::size_t{1} << 18;
-/// 100 000 benchmarks are 50 MiB. A pipe may have no end.
-constexpr std::size_t kMostBytes = std::size_t{512} << 20;
 
 /// The member `key` as text; "" when there is none.
 std::string text_of(const Json& object, const char* key) {
@@ -101,33 +96,12 @@ std::size_t take_benchmarks(const std::string& file, const Json& json, Collector
   return taken;
 }
 
-/// Everything that `input` holds; nullopt, with a problem, where that cannot be read or does not end.
-std::optional<std::string> read_whole(csv::Input& input, csv::Problems& problems) {
-  std::string text;
-  const csv::ReadBytes bytes = input.bytes();
-  try {
-    for (std::size_t filled = 0;;) {
-      text.resize(filled + kReadBytes);
-      const std::size_t got = bytes(text.data() + filled, kReadBytes);
-      text.resize(filled += got);
-      if (got == 0) return text;
-      if (filled > kMostBytes) {
-        problems.add(input.path(), 0, fmt::format("longer than {} MiB: not read", kMostBytes >> 20U));
-        return std::nullopt;
-      }
-    }
-  } catch (const std::system_error& error) {
-    problems.add(input.path(), 0, fmt::format("cannot be read: {}", error.code().message()));
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 void load_benchmark_json(csv::Input& input, Collector& into, csv::Problems& problems) {
   const std::string& file = input.path();
   into.begin_file(file);
-  const std::optional<std::string> text = read_whole(input, problems);
+  const std::optional<std::string> text = csv::read_whole(input, problems);
   if (!text) return;
   try {
     const Json json = Json::parse(*text);

@@ -11,6 +11,7 @@
 #include "model/lists.h"
 #include "model/site.h"
 #include "model/start_time.h"
+#include "model/syscall_choice.h"
 
 namespace syscost::bench::model {
 namespace {
@@ -240,7 +241,12 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
   if (std::string_view filled = filled_column(row, Column::kOutcome, Column::kLost); !filled.empty()) {
     return fmt::format("column {} is filled on a `syscall` row: it belongs to `test` rows", filled);
   }
-  if (row.text(Column::kSyscall).empty()) return "column syscall is empty on a `syscall` row";
+  const std::string_view syscall = row.text(Column::kSyscall);
+  if (syscall.empty()) return "column syscall is empty on a `syscall` row";
+  if (syscall.size() > kLongestSyscall) {
+    return fmt::format("column syscall has {} bytes, and no syscall's name has more than {}", syscall.size(),
+                       kLongestSyscall);
+  }
   std::string fault = parse_fields(row, {{Column::kEntries, &parsed.entries},
                                          {Column::kCalls, &parsed.calls},
                                          {Column::kRestarts, &parsed.restarts},

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "model/lists.h"
 #include "syscost/schema.h"
@@ -36,7 +37,11 @@ std::size_t term_end(std::string_view text) {
 }  // namespace
 
 bool SyscallChoice::Term::hits(const std::string& name, const std::string& detail, std::string_view classes) const {
-  if (regex) return std::regex_search(name, *regex);
+  if (regex) {
+    if (name.size() > kLongestSyscall) return false;
+    const Result<bool> found = regex->is_found_in(name);
+    return found.ok() && found.value();
+  }
   if (word.empty()) return true;
   if (word.front() == '%') return has_class(classes, word.substr(1));
   return name == word || (!detail.empty() && name + " " + detail == word);
@@ -53,11 +58,12 @@ std::optional<SyscallChoice::Term> SyscallChoice::parse_term(std::string_view te
       fault = fmt::format("{}: a regular expression stands between two slashes: /^epoll_/", text);
       return std::nullopt;
     }
-    try {
-      term.regex.emplace(std::string(text.substr(1, text.size() - 2)));
-    } catch (const std::regex_error&) {
-      fault = fmt::format("{}: not a regular expression", text);
+    Result<Regex> regex = Regex::parse(text.substr(1, text.size() - 2));
+    if (!regex.ok()) {
+      fault = fmt::format("{}: not a regular expression, or too long a one, or one with a back reference",
+                          text.substr(0, kLongestSyscall));
     }
+    if (regex.ok()) term.regex = std::move(regex.value());
   } else if (text.starts_with('%') && !is_class(text.substr(1))) {
     fault = fmt::format("{}: no such class; there are %{}", text, fmt::join(schema::kClassWords, " %"));
   } else if (text != "*") {

@@ -8,12 +8,16 @@
 #pragma once
 
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/regex.h"
+
 namespace syscost::bench::model {
+
+/// A longer name is no syscall's: the longest one has 23 bytes.
+inline constexpr std::size_t kLongestSyscall = 64;
 
 /// Grammar: terms separated by commas, read from left to right; a later term overrules an earlier one.
 ///
@@ -35,7 +39,7 @@ class SyscallChoice {
   struct Term {
     bool removes = false;
     std::string word;  ///< A name, or a class without its %; empty for a regular expression and for all.
-    std::optional<std::regex> regex;
+    std::optional<Regex> regex;
 
     bool hits(const std::string& name, const std::string& detail, std::string_view classes) const;
   };

@@ -75,6 +75,57 @@ TEST(BudgetFile, RefusesWhatItCannotRead) {
   }
 }
 
+std::string repeated(std::string_view text, std::size_t times) {
+  std::string all;
+  for (std::size_t i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+/// What is wrong with the file.
+std::string fault_of_file(const std::string& text) {
+  csv::Problems problems;
+  parse_budgets("it", text, problems);
+  return problems.empty() ? "" : problems.texts().front();
+}
+
+// The library that reads the file calls itself for each part and bracket.
+TEST(BudgetFile, MayNotUseUpTheStack) {
+  const std::string parts = "it:3: a key has more than 64 parts: no budget needs that, so the file is not read";
+  const std::string nested =
+      "it:3: more than 16 lists or tables inside each other: no budget needs that, so the file is not read";
+  const std::string before = "# [[[[ . . \n\n";
+  for (const std::string& key : {repeated("a.", 500'000) + "a", repeated("a.", 64) + "a", repeated("a . ", 64) + "a",
+                                 repeated("\"a\".", 64) + "a", repeated("'a.b'.", 64) + "a"}) {
+    EXPECT_EQ(fault_of_file(before + key + " = 1\n"), parts) << key.substr(0, 40);
+    EXPECT_EQ(fault_of_file(before + "[" + key + "]\n"), parts) << key.substr(0, 40);
+    EXPECT_EQ(fault_of_file(before + "[[" + key + "]]\n"), parts) << key.substr(0, 40);
+    EXPECT_EQ(fault_of_file(before + "x = { " + key + " = 1 }\n"), parts) << key.substr(0, 40);
+    EXPECT_EQ(fault_of_file(before + "x = [ { " + key + " = 1 } ]\n"), parts) << key.substr(0, 40);
+  }
+  EXPECT_EQ(fault_of_file(before + "x = " + repeated("[", 100'000)), nested);
+  EXPECT_EQ(fault_of_file(before + "x = " + repeated("{a=", 100'000)), nested);
+  EXPECT_EQ(fault_of_file(before + "x = " + repeated("[{a=", 100'000)), nested);
+  EXPECT_EQ(fault_of_file(before + "x = " + repeated("{" + repeated("a.", 63) + "a=", 17)), nested);
+  // Texts that end late, or never, hide nothing.
+  const std::string long_key = repeated("a.", 100) + "a = 1\n";
+  for (const char* text :
+       {"x = 'a\\'\n", "x = \"a\\\\\"\n", "x = \"\"\"a\"\"\"\"\"\n", "x = '''a'''''\n", "x = \"\"\n", "x = ''\n",
+        "x = \"\"\"\\\"\"\"\"\n", "x = \"a\n", "# \"\"\"\n", "x = ''''''\n", "x = \"\"\"\"\"\"\n"}) {
+    EXPECT_NE(fault_of_file(text + long_key).find("more than 64 parts"), std::string::npos) << text;
+  }
+}
+
+TEST(BudgetFile, MayHaveDotsAndBracketsInTexts) {
+  const std::string text = repeated("a.[{", 100);
+  const std::string rest = "max_calls = 1\n";
+  for (const std::string& value : {"\"" + text + "\"", "'" + text + "'", "\"\"\"\n" + text + "\n\"\"\"",
+                                   "'''" + text + "'''", "\"\\\"" + text + "\""}) {
+    EXPECT_EQ(fault_of_file("[[budget]]\nreason = " + value + "\n" + rest), "") << value;
+  }
+  EXPECT_EQ(fault_of_file("[[budget]] # " + text + "\ntest = [" + repeated("\"A.b\", ", 200) + "]\n" + rest), "");
+  EXPECT_EQ(fault_of_file(repeated("[[budget]]\nmax_calls = 1.5\n", 200)), "");
+}
+
 TEST(BudgetFile, ReadsEachShortKeyAsABudget) {
   csv::Problems problems;
   const BudgetFile file = parse_budgets("it",

@@ -67,7 +67,7 @@ TEST_F(CountRules, OfAFileThatIsWrongAreAProblem) {
   read("rules.toml");
   EXPECT_NE(problems().find("rules.toml"), std::string::npos) << problems();
   read("missing.toml");
-  EXPECT_NE(problems().find("missing.toml: cannot be read"), std::string::npos) << problems();
+  EXPECT_NE(problems().find("missing.toml: cannot be opened"), std::string::npos) << problems();
 }
 
 }  // namespace

@@ -45,9 +45,26 @@ TEST(SyscallChoice, LetsLaterTermsOverruleEarlierOnes) {
 TEST(SyscallChoice, NamesTheTermThatIsNone) {
   EXPECT_TRUE(chosen("%files").starts_with("%files: no such class; there are %file %desc ")) << chosen("%files");
   EXPECT_EQ(chosen("/["), "/[: a regular expression stands between two slashes: /^epoll_/");
-  EXPECT_EQ(chosen("/[/"), "/[/: not a regular expression");
+  EXPECT_EQ(chosen("/[/"), "/[/: not a regular expression, or too long a one, or one with a back reference");
   EXPECT_EQ(chosen("read,"), "a term is empty or negated twice");
   EXPECT_EQ(chosen("!!read"), "a term is empty or negated twice");
+}
+
+TEST(SyscallChoice, TakesNeitherTheStackNorLongWithHostileExpressionsAndNames) {
+  std::string fault;
+  for (const char* text : {"/a.*b/", "/[a-z]*_x/", "/a+$/", "/(a*)*b/", "/(a|aa)+$/", "/((a?){40}){40}b/"}) {
+    const auto choice = model::SyscallChoice::parse(text, fault);
+    if (!choice) continue;
+    EXPECT_FALSE(choice->matches(std::string(model::kLongestSyscall, 'a') + "c", "", "")) << text;
+  }
+  const std::string parentheses = std::string(100'000, '(') + "a" + std::string(100'000, ')');
+  for (const std::string& text : {"/" + parentheses + "/", std::string("/((((a{99}){99}){99}){99})/"),
+                                  "/" + std::string(300, 'a') + "/", std::string("/(a)\\1/")}) {
+    EXPECT_FALSE(model::SyscallChoice::parse(text, fault)) << text.substr(0, 40);
+    EXPECT_LT(fault.size(), 200U);
+  }
+  const auto choice = model::SyscallChoice::parse("/a.*b/", fault);
+  EXPECT_FALSE(choice->matches(std::string(400'000, 'a'), "", ""));
 }
 
 }  // namespace

@@ -152,6 +152,10 @@ TEST(Selector, RefusesMalformedRegularExpressions) {
   EXPECT_TRUE(contains(refusal("/read\\/"), "malformed"));
   EXPECT_TRUE(contains(refusal("//"), "is empty"));
   EXPECT_TRUE(contains(refusal("/^Write/"), "matches no syscall"));
+  // Each of them would use up the stack of a thread.
+  EXPECT_TRUE(contains(refusal("/" + std::string(300, 'a') + "/"), "it has 300 characters, and may have 256"));
+  EXPECT_TRUE(contains(refusal("/((((a{99}){99}){99}){99})/"), "it repeats too much"));
+  EXPECT_TRUE(contains(refusal("/(r)\\1/"), "it has a back reference"));
 }
 
 TEST(Selector, RefusesEmptyTerms) {
