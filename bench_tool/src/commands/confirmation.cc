@@ -37,6 +37,13 @@ std::vector<std::string> with_program(std::vector<std::string> command, const st
   return command;
 }
 
+/// True for a name that a shell, and a program that reads options, take as it is.
+bool is_plain_name(const std::string& program) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
+  return program.find_first_not_of(kPlain) == std::string::npos && !program.starts_with('-') &&
+         !program.starts_with('.') && !program.empty();
+}
+
 std::string run_once(const std::vector<std::string>& command, const fs::path& csv, std::size_t number) {
   std::string output;
   const ChildEnd end = run_child(command,
@@ -195,6 +202,13 @@ std::string run_again(const std::vector<std::string>& command, std::size_t times
     const fs::path csv = folder.path() / fmt::format("{}.csv", run);
     const std::set<std::string> programs = is_by_program ? suspicion.programs() : std::set<std::string>{""};
     for (const std::string& program : programs) {
+      if (is_by_program && !is_plain_name(program)) {
+        return fmt::format(
+            "the program's name \"{}\" is not put in the place of {}, because a shell may read more than a name in it: "
+            "it has other characters than letters, digits, and . _ + -, or begins with - or a dot. Write a command "
+            "without {}\n",
+            program, kProgram, kProgram);
+      }
       show_progress(err, fmt::format("run {} of {}, {} suspected{}", run, times, suspects,
                                      program.empty() ? "" : ": " + program));
       std::string fault = run_once(with_program(command, program), csv, run);

@@ -233,6 +233,43 @@ TEST_F(Confirm, RunsTheSuspiciousProgramsAloneWhereTheCommandNamesThem) {
   EXPECT_NE(out_.str().find("did not repeat: Suite.Test (net_tests)"), std::string::npos) << out_.str();
 }
 
+TEST_F(Confirm, PutsNoNameIntoACommandThatMayBeMoreThanAName) {
+  for (const char* program : {"x; touch pwned; #",
+                              "$(touch pwned)",
+                              "`touch pwned`",
+                              "a b",
+                              "a\tb",
+                              "a'b",
+                              "-rf",
+                              "..",
+                              ".hidden",
+                              "a|b",
+                              "a&b",
+                              "a>b",
+                              "a*",
+                              "~root",
+                              "a=b",
+                              "gr\u00fcn",
+                              "a\\\\b",
+                              "a!b",
+                              "a%b",
+                              "a:b",
+                              "a@b",
+                              "a#b",
+                              "a{b}",
+                              "a\x1b[31m"}) {
+    make("old", {{program, 1}});
+    make("new", {{program, 2}});
+    word_ = "eval {program}";
+    EXPECT_EQ(confirm("eval \"$1\"; cp new \"$SYSCOST_CSV\""), 2) << program;
+    EXPECT_NE(err_.str().find("is not put in the place of {program}"), std::string::npos) << err_.str();
+    EXPECT_EQ(err_.str().find('\x1b'), std::string::npos) << "it is printed as it is";
+    EXPECT_FALSE(fs::exists(path("pwned"))) << program;
+    word_ = "all";
+    EXPECT_EQ(confirm("cp new \"$SYSCOST_CSV\""), 1) << program << ": a command without it runs: " << err_.str();
+  }
+}
+
 TEST_F(Confirm, IsAnErrorWhenTheCommandFails) {
   EXPECT_EQ(confirm("cp old \"$SYSCOST_CSV\"; echo broken; exit 1"), 2);
   EXPECT_NE(err_.str().find("broken"), std::string::npos) << err_.str();
