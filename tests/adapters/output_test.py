@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import unittest
 import xml.etree.ElementTree as xml
@@ -204,6 +205,69 @@ class Refusals(Case):
         [row] = self.rows()
         self.assertEqual((row["total_calls"], row["lost"], row["backend"]), ("", "", "none"))
         self.assertGreater(int(row["wall_ns"]), 0)
+
+
+class HostileTexts(Case):
+    """Texts that someone else chose: they must not move the cursor of a terminal, set its title, turn a line round or begin a new one."""
+    EVIL = "\x1b[31mP\x1b]0;x\a\u202egpj\u0085"
+    SHOWN = r"\x1b[31mP\x1b]0;x\x07\u202egpj\u0085"
+
+    def harmless(self, done):
+        printed = done.err + "".join(line for line in done.out.splitlines(True) if "SYSCOST" in line)
+        for character in "\x1b\a\r\u202e\u0085":
+            self.assertNotIn(character, printed)
+        for line in done.err.splitlines():
+            self.assertTrue(line.startswith(("syscost: ", "  ")), done.err)
+        self.assertIn(self.SHOWN, printed)
+
+    def test_of_files_and_folders(self):
+        folder = os.path.join(self.folder, self.EVIL)
+        os.makedirs(os.path.join(folder, "syscost_artifacts"))
+        with open(os.path.join(folder, "notes.csv"), "w", encoding="utf-8") as file:
+            file.write(f"{self.EVIL},notes\n")
+        self.harmless(self.run_program(MANY, f"--syscost_csv={folder}/notes.csv", code=2))
+        self.harmless(self.run_program(MANY, f"--syscost_csv={folder}/missing/x.csv", code=2))
+        self.harmless(self.run_program(MANY, f"--syscost_csv={folder}", code=2))
+        self.harmless(self.run_program(MANY, f"--syscost_csv={folder}/x.csv", "--gtest_filter=Shapes.Empty"))
+        os.rmdir(os.path.join(folder, "syscost_artifacts"))
+        os.symlink(self.folder, os.path.join(folder, "syscost_artifacts"))
+        self.harmless(self.run_program(MANY, f"--syscost_csv={folder}/y.csv", "--syscost_trace", "--syscost_backend=dispatch", code=2))
+
+    def test_of_flags_and_variables(self):
+        for flag in ("csv", "backend", "filter", "inject", "forbid", "profile", "bpf", "bpf_path", "label", "children", "interval",
+                     "cycles", "detail", "where", "artifacts", "no_such_flag"):
+            with self.subTest(flag=flag):
+                done = self.run_program(MANY, f"--syscost_{flag}={self.EVIL}", "--gtest_filter=Shapes.Empty", code=None)
+                if self.EVIL in done.err or self.SHOWN in done.err:
+                    self.harmless(done)
+
+    def test_of_a_repository(self):
+        shared = os.path.join(self.folder, self.EVIL)
+        os.makedirs(os.path.join(shared, ".git"))
+        os.makedirs(os.path.join(shared, "work"))
+        with open(os.path.join(shared, ".git/HEAD"), "w", encoding="utf-8") as file:
+            file.write("ref: refs/heads/main\n")
+        os.chmod(os.path.join(shared, ".git"), 0o777)
+        command = ["sh", "-c", f'cd "$0/work" && exec {MANY} --syscost_csv={self.csv} --gtest_filter=Shapes.Empty', shared]
+        done = self.run_program(*command)
+        self.harmless(done)
+        self.assertIn("no commit: ", done.err)
+        self.assertIn(".git can be written by other users; SYSCOST_COMMIT can name it", done.err)
+        self.assertEqual({row["commit"] for row in self.rows()}, {""})
+        self.assertNotIn("no commit", self.run_program(*command, SYSCOST_COMMIT="abc").err)
+
+    def test_of_a_process_that_holds_the_lock(self):
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty")
+        with subprocess.Popen(
+                [sys.executable, "-c", "import ctypes, fcntl, sys\n"
+                 "ctypes.CDLL(None).prctl(15, b'\\x1b[31mP\\x1b]0;x\\a', 0, 0, 0)\n"
+                 "file = open(sys.argv[1])\nfcntl.flock(file, fcntl.LOCK_EX)\nprint('held', flush=True)\nsys.stdin.read()", self.csv],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+            holder.stdout.readline()
+            done = self.run_program(MANY, f"--syscost_csv={self.csv}", code=2)
+            holder.stdin.close()
+        self.assertIn(rf"another process (process {holder.pid}, \x1b[31mP\x1b]0;x\x07) holds the lock", done.err)
+        self.assertNotIn("\x1b", done.err)
 
 
 class Inert(Case):

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "os/environment.h"
+#include "os/files.h"
 #include "os/own_descriptors.h"
 #include "os/remove_tree.h"
 
@@ -21,7 +22,7 @@ namespace syscost::crash {
 namespace {
 
 constexpr std::string_view kBeginning = "syscost-crash-";
-constexpr std::string_view kRandom = "XXXXXX";
+constexpr std::size_t kRandom = 6;  // characters after it
 
 /// A descriptor that holds the lock of the folder. -1 with errno: EWOULDBLOCK if another process holds it, ENOENT if
 /// the folder is gone, EPERM if it is not ours alone.
@@ -49,7 +50,7 @@ void remove_left(const std::string& in) {
   std::error_code error;
   for (std::filesystem::directory_iterator at(in, error), end; !error && at != end; at.increment(error)) {
     const std::string name = at->path().filename().string();
-    if (name.size() != kBeginning.size() + kRandom.size() || name.compare(0, kBeginning.size(), kBeginning) != 0) {
+    if (name.size() != kBeginning.size() + kRandom || name.compare(0, kBeginning.size(), kBeginning) != 0) {
       continue;
     }
     const int lock = lock_of(at->path().string());
@@ -69,8 +70,9 @@ Result<ScratchFolder> ScratchFolder::make() {
   constexpr int kTries = 10;
   std::string path;
   for (int i = 0; i < kTries; ++i) {
-    path = in + "/" + std::string(kBeginning) + std::string(kRandom);
-    if (mkdtemp(path.data()) == nullptr) return errno_failure("make", path, errno);
+    const std::string prefix = in + "/" + std::string(kBeginning);
+    path = make_own_folder(prefix);
+    if (path.empty()) return errno_failure("make", prefix + "...", errno);
     const int lock = lock_of(path);
     if (lock >= 0) return ScratchFolder(std::move(path), keep_descriptor(lock));
     if (errno == EWOULDBLOCK || errno == ENOENT) continue;

@@ -16,6 +16,7 @@ struct RunColumns {
   std::string host;
   std::string kernel_release;
   std::string commit;
+  std::string why_no_commit;  ///< No column: why `commit` is empty although there is a repository.
   std::string build_id;
   std::string build_type;
   std::string backend;

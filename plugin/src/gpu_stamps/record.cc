@@ -15,8 +15,10 @@
 #include <vector>
 
 #include "os/file_lock.h"
+#include "os/files.h"
 #include "profilers/profiler.h"
 #include "session/process_session.h"
+#include "session/tools/artifacts.h"
 #include "session/tools/profiler_session.h"
 #include "syscost/adapter.h"
 #include "syscost/gpu/stamp_figures.h"
@@ -39,11 +41,17 @@ Failure file_failure(const std::string& operation, const std::string& path) {
 }
 
 /// Appends `rows` under lock, after a header if the file is empty. Rows that fitted only in part are taken back.
-Result<void> append(const std::string& path, const std::string& rows) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+Result<void> append(const Descriptor& folder, const std::string& name, const std::string& path,
+                    const std::string& rows) {
+  constexpr int kFlags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  const Descriptor opened(::openat(folder.number(), name.c_str(), kFlags, 0644));
+  const int file = opened.number();
   if (file < 0) return file_failure("open", path);
   std::optional<Failure> failure;
   struct stat before {};
+  if (::fstat(file, &before) != 0 || !S_ISREG(before.st_mode) || before.st_uid != ::geteuid()) {
+    return Failure{"write " + path + ": it is there already, and is no file of this user", "remove it"};
+  }
   const FileLock lock(file);
   if (!lock.is_held()) {
     failure = Failure{"lock " + path + ": another process" + lock_holder(file) + " holds its lock", "end that process"};
@@ -62,16 +70,16 @@ Result<void> append(const std::string& path, const std::string& rows) {
       static_cast<void>(::ftruncate(file, before.st_size));
     }
   }
-  ::close(file);
   return failure ? Result<void>(*failure) : Result<void>();
 }
 
 Result<void> write_stamps(const session::Session& session, const StampedLaunch& launch) {
   const Result<std::string> root = session::artifacts_root(session.options());
   if (!root.ok()) return root.failure();
-  if (::mkdir(root.value().c_str(), 0755) != 0 && errno != EEXIST) return file_failure("make", root.value());
+  const Result<Descriptor> folder = session::open_artifacts_root(root.value());
+  if (!folder.ok()) return folder.failure();
   const std::string name = "stamps-" + session.program() + "-" + std::to_string(::getpid()) + ".csv";
-  return append(root.value() + "/" + name, stamp_rows(launch));
+  return append(folder.value(), name, root.value() + "/" + name, stamp_rows(launch));
 }
 
 bool is_whole(const StampedLaunch& launch) {

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 
+#include "os/files.h"
 #include "os/private_folder.h"
 
 namespace syscost {
@@ -34,8 +35,9 @@ class RunFolder {
     // A run that starts at the same time may remove the folder before its lock is taken.
     constexpr int kTries = 10;
     for (int i = 0; i < kTries && lock_ < 0; ++i) {
-      path_ = in + "/" + std::string(kBeginning) + "XXXXXX";
-      if (mkdtemp(path_.data()) == nullptr) return;
+      const std::string made = make_own_folder(in + "/" + std::string(kBeginning));
+      path_ = made.empty() ? in : made;
+      if (made.empty()) return;
       lock_ = locked(path_);
     }
     if (lock_ < 0) return;

@@ -21,7 +21,8 @@ bool is_root_of_checkout(std::string_view folder, std::pmr::memory_resource& mem
   path.assign(folder).append("/.git");
   if (lstat(path.c_str(), &status) != 0) return false;
   // In a submodule and in a second worktree it is a file, which names the folder: `gitdir: ../.git/modules/json`.
-  return !S_ISREG(status.st_mode) || read_small_file(path.c_str(), memory).find("/modules/") == std::pmr::string::npos;
+  return !S_ISREG(status.st_mode) ||
+         read_small_file(path.c_str(), memory, kMostOfSmallFile).find("/modules/") == std::pmr::string::npos;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -108,6 +109,39 @@ TEST(Artifacts, FollowNoLinkThatSomebodyPlanted) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
 }
 
+TEST(Artifacts, FollowALinkAsTheirRootOnlyIfTheUserNamedIt) {
+  TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("mine"));
+  std::filesystem::create_directories(folder.file("victim"));
+  std::filesystem::create_symlink(folder.file("mine"), folder.file("of_my_choice"));
+  std::filesystem::create_symlink(folder.file("victim"), folder.file("syscost_artifacts"));
+  const std::string root = folder.file("syscost_artifacts");
+  const Result<Artifacts> artifacts = Artifacts::open(root, "run", "program");
+  ASSERT_FALSE(artifacts.ok());
+  EXPECT_EQ(artifacts.failure().reason, "artifacts are not written through the link " + root);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
+  EXPECT_TRUE(Artifacts::open(folder.file("of_my_choice"), "run", "program").ok());
+  EXPECT_TRUE(std::filesystem::exists(folder.file("mine/run/program")));
+}
+
+TEST(Artifacts, AreNotPutIntoTheRootOfAnotherUser) {
+  TemporaryFolder folder;
+  const std::string root = folder.file("syscost_artifacts");
+  std::filesystem::create_directories(root);
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to make a folder another's";
+  ASSERT_EQ(chown(root.c_str(), 65534, 65534), 0);
+  ASSERT_EQ(chmod(root.c_str(), 0777), 0);
+  const Result<Artifacts> artifacts = Artifacts::open(root, "run", "program");
+  ASSERT_FALSE(artifacts.ok());
+  EXPECT_NE(artifacts.failure().reason.find("belongs to another user (id 65534)"), std::string::npos)
+      << artifacts.failure().reason;
+  EXPECT_TRUE(std::filesystem::is_empty(root));
+  // The user who started sudo measured before without it.
+  setenv("SUDO_UID", "65534", 1);
+  EXPECT_TRUE(Artifacts::open(root, "run", "program").ok());
+  unsetenv("SUDO_UID");
+}
+
 TEST(Artifacts, FollowNoLinkThatComesLater) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("victim"));
@@ -124,8 +158,8 @@ TEST(Artifacts, FollowNoLinkThatComesLater) {
 TEST(Artifacts, AreNotPutIntoAFolderOfAnotherUser) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("root/run"));
-  if (chown(folder.file("root/run").c_str(), 65534, 65534) != 0)
-    GTEST_SKIP() << "needs root, to make a folder another's";
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to make a folder another's";
+  ASSERT_EQ(chown(folder.file("root/run").c_str(), 65534, 65534), 0);
   const Result<Artifacts> artifacts = Artifacts::open(folder.file("root"), "run", "program");
   ASSERT_FALSE(artifacts.ok());
   EXPECT_NE(artifacts.failure().reason.find("belongs to another user (id 65534)"), std::string::npos)

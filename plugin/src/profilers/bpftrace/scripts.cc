@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include "core/edit_distance.h"
+#include "os/files.h"
 #include "profilers/installed_files.h"
 
 namespace syscost::profilers {
@@ -33,13 +33,12 @@ std::string purpose_of(std::string_view source, std::string_view name) {
 }
 
 Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return errno_failure("read", path, errno);
-  // Iterators of the buffer would throw on an error that the stream only notes.
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (text.bad()) return errno_failure("read", path, errno);
-  return std::move(text).str();
+  constexpr std::size_t kMostOfScript = std::size_t{1} << 20;
+  const Descriptor file = open_regular(path.c_str());
+  if (!file.is_open()) return errno_failure("read", path, errno);
+  std::string text;
+  if (!read_whole(file, kMostOfScript, text)) return errno_failure("read", path, errno);
+  return text;
 }
 
 std::vector<std::string> folders_of(const ProfilerOptions& options) {

@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cerrno>
 #include <climits>
+#include <optional>
 #include <string_view>
 
 #include "os/environment.h"
+#include "os/files.h"
 #include "os/small_file.h"
 
 namespace syscost::session {
@@ -17,62 +21,135 @@ namespace {
 constexpr std::array kVariables = {"GITHUB_SHA",  "CI_COMMIT_SHA", "BUILDKITE_COMMIT",
                                    "CIRCLE_SHA1", "GIT_COMMIT",    "BUILD_SOURCEVERSION"};
 
-std::string first_line(const std::string& text) {
+/// A commit in SHA-1 or SHA-256.
+bool is_hash(std::string_view text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
+/// True for a name that leads to a file below refs/.
+bool is_reference(std::string_view name) {
+  if (!name.starts_with("refs/") || name.ends_with('/')) return false;
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  return name.find("..") == std::string_view::npos && name.find("/.") == std::string_view::npos &&
+         name.find("//") == std::string_view::npos && std::none_of(name.begin(), name.end(), is_control);
+}
+
+/// The first line of the file `path` in `folder`; no part of `path` may be a link.
+std::string first_line_of(const Descriptor& folder, std::string_view path) {
+  Descriptor inner;
+  const Descriptor* last = &folder;
+  for (std::size_t slash; (slash = path.find('/')) != std::string_view::npos; path.remove_prefix(slash + 1)) {
+    inner = open_folder_in(last->number(), std::string(path.substr(0, slash)).c_str());
+    if (!inner.is_open()) return {};
+    last = &inner;
+  }
+  const Descriptor file = open_regular(std::string(path).c_str(), O_NOFOLLOW, last->number());
+  std::string text;
+  if (!file.is_open() || !read_whole(file, kMostOfSmallFile, text)) return {};
   return text.substr(0, text.find('\n'));
 }
 
-/// `target`, which may be relative to `folder`.
-std::string below(const std::string& folder, const std::string& target) {
-  return target.starts_with('/') ? target : folder + "/" + target;
-}
-
-/// The hash of `name` ("refs/heads/main") in packed-refs; the lines of packed-refs are "HASH NAME".
-std::string packed_ref(const std::string& packed_refs, const std::string& name) {
-  for (std::size_t begin = 0; begin < packed_refs.size();) {
-    std::size_t end = std::min(packed_refs.find('\n', begin), packed_refs.size());
-    std::string_view line(packed_refs.data() + begin, end - begin);
-    if (std::size_t space = line.find(' '); space != std::string_view::npos && line.substr(space + 1) == name) {
-      return std::string(line.substr(0, space));
+/// The hash of `name` in packed-refs, which has a line `HASH NAME` for each name. It may have many thousand.
+std::string packed_reference(const Descriptor& git, const std::string& name) {
+  const Descriptor file = open_regular("packed-refs", O_NOFOLLOW, git.number());
+  const std::string wanted = " " + name;
+  std::array<char, 4096> chunk{};
+  std::string line;
+  while (file.is_open()) {
+    const ssize_t count = read(file.number(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    std::string_view rest(chunk.data(), static_cast<std::size_t>(count));
+    for (std::size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1)) {
+      line += rest.substr(0, end);
+      if (line.ends_with(wanted)) return line.substr(0, line.size() - wanted.size());
+      line.clear();
     }
-    begin = end + 1;
+    line += rest;
+    if (line.size() > kMostOfSmallFile) break;  // no file of git
   }
   return {};
 }
 
-std::string commit_of_git_folder(const std::string& git) {
+/// Opens a folder of a repository. Closed, with the reason in `why_not`, if it may not be trusted.
+Descriptor open_trusted(int folder, const std::string& path, const std::string& shown, std::string& why_not) {
+  Descriptor opened(openat(folder, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  struct stat status {};
+  if (!opened.is_open() || fstat(opened.number(), &status) != 0) return Descriptor();
+  const std::string reason = why_not_trusted(status);
+  if (reason.empty()) return opened;
+  why_not = shown + " " + reason;
+  return Descriptor();
+}
+
+FoundCommit commit_of_git_folder(const Descriptor& git, const std::string& shown) {
   constexpr std::string_view kReference = "ref: ";
-  std::string head = first_line(read_small_file(git + "/HEAD"));
-  if (!head.starts_with(kReference)) return head;
-  std::string name = head.substr(kReference.size());
+  const std::string head = first_line_of(git, "HEAD");
+  if (is_hash(head)) return {head, {}};
+  if (!head.starts_with(kReference) || !is_reference(std::string_view(head).substr(kReference.size()))) return {};
+  const std::string name = head.substr(kReference.size());
   // A linked work tree has its own HEAD and shares the branches.
-  std::string common = first_line(read_small_file(git + "/commondir"));
-  std::string shared = common.empty() ? git : below(git, common);
-  std::string hash = first_line(read_small_file(shared + "/" + name));
-  return hash.empty() ? packed_ref(read_small_file(shared + "/packed-refs"), name) : hash;
+  FoundCommit found;
+  const std::string common = first_line_of(git, "commondir");
+  const Descriptor shared =
+      common.empty() ? Descriptor() : open_trusted(git.number(), common, shown + "/commondir", found.why_not);
+  if (!common.empty() && !shared.is_open()) return found;
+  const Descriptor& folder = common.empty() ? git : shared;
+  found.hash = first_line_of(folder, name);
+  if (found.hash.empty()) found.hash = packed_reference(folder, name);
+  if (!is_hash(found.hash)) found.hash.clear();
+  return found;
+}
+
+/// What `name`, a folder or a file that names one, says about its repository; nullopt if it is neither.
+std::optional<FoundCommit> commit_of(const std::string& folder, const std::string& name) {
+  constexpr std::string_view kPointer = "gitdir: ";
+  struct stat own {};
+  struct stat around {};
+  if (lstat(name.c_str(), &own) != 0 || stat(folder.empty() ? "/" : folder.c_str(), &around) != 0) return std::nullopt;
+  // In a folder with the sticky bit only the owner of a file can put another one in its place.
+  if ((around.st_mode & S_ISVTX) != 0) around.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  // The rights of a link mean nothing.
+  if (S_ISLNK(own.st_mode)) own.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  FoundCommit found;
+  if (const std::string reason = why_not_trusted(own); !reason.empty()) {
+    found.why_not = name + " " + reason;
+  } else if (const std::string outer = why_not_trusted(around); !outer.empty()) {
+    found.why_not = (folder.empty() ? "/" : folder) + " " + outer;
+  }
+  if (!S_ISREG(own.st_mode)) {
+    if (access((name + "/HEAD").c_str(), R_OK) != 0) return std::nullopt;
+    if (!found.why_not.empty()) return found;
+    const Descriptor git = open_trusted(AT_FDCWD, name, name, found.why_not);
+    return git.is_open() ? commit_of_git_folder(git, name) : found;
+  }
+  if (!found.why_not.empty()) return found;
+  // Submodules and linked work trees have a file there that names the folder.
+  const Descriptor outer(open(folder.empty() ? "/" : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::string pointer = outer.is_open() ? first_line_of(outer, ".git") : std::string();
+  if (!pointer.starts_with(kPointer)) return std::nullopt;
+  const Descriptor git =
+      open_trusted(outer.number(), pointer.substr(kPointer.size()), name + "'s folder", found.why_not);
+  return git.is_open() ? commit_of_git_folder(git, name) : found;
 }
 
 }  // namespace
 
-std::string commit_of_repository(std::string folder) {
-  constexpr std::string_view kPointer = "gitdir: ";
-  while (!folder.empty()) {
-    std::string git = folder + "/.git";
-    if (access((git + "/HEAD").c_str(), R_OK) == 0) return commit_of_git_folder(git);
-    // Submodules and linked work trees have a file there that names the folder.
-    if (std::string pointer = first_line(read_small_file(git)); pointer.starts_with(kPointer)) {
-      return commit_of_git_folder(below(folder, pointer.substr(kPointer.size())));
-    }
+FoundCommit commit_of_repository(std::string folder) {
+  for (;;) {
+    if (std::optional<FoundCommit> found = commit_of(folder, folder + "/.git")) return *found;
+    if (folder.empty()) return {};
     folder.erase(folder.rfind('/'));
   }
-  return {};
 }
 
-std::string find_commit() {
+FoundCommit find_commit() {
   for (const char* name : kVariables) {
-    if (const char* value = variable(name); value != nullptr && *value != '\0') return value;
+    if (const char* value = variable(name); value != nullptr && *value != '\0') return {value, {}};
   }
   std::array<char, PATH_MAX> folder{};
-  return getcwd(folder.data(), folder.size()) != nullptr ? commit_of_repository(folder.data()) : std::string();
+  return getcwd(folder.data(), folder.size()) != nullptr ? commit_of_repository(folder.data()) : FoundCommit();
 }
 
 }  // namespace syscost::session

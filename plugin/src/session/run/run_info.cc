@@ -160,7 +160,9 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
   std::string line = "backend " + run.backend + how;
   if (!run.filter.empty()) line += ", only " + run.filter + " counted";
   if (!csv.empty()) line += ", csv " + csv;
-  return line + ", run " + run.run_id;
+  line += ", run " + run.run_id;
+  if (!run.why_no_commit.empty()) line += ", no commit: " + run.why_no_commit + "; SYSCOST_COMMIT can name it";
+  return line;
 }
 
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type) {
@@ -173,7 +175,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.label = options.label;
   info.pid = static_cast<std::uint64_t>(getpid());
   info.program = program_invocation_short_name;
-  info.commit = options.commit.empty() ? find_commit() : options.commit;
+  const FoundCommit found = options.commit.empty() ? find_commit() : FoundCommit{options.commit, {}};
+  info.commit = found.hash;
+  info.why_no_commit = found.why_not;
   info.build_id = own_build_id();
   Surroundings surroundings = read_surroundings();
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));

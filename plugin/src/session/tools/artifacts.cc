@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "os/files.h"
 #include "os/signal_hold.h"
 
 namespace syscost::session {
@@ -39,40 +40,20 @@ Failure cannot_write(const std::string& path, int error) {
   return errno_failure("write artifacts to", path, error);
 }
 
-/// A folder's descriptor, open.
-class Folder {
- public:
-  explicit Folder(int fd) : fd_(fd) {}
-  ~Folder() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Folder(Folder&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Folder& operator=(Folder&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-constexpr int kOpenFolder = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
 /// Opens the folder `name` inside `parent`, and makes it where it is not there. `path` is for messages.
-Result<Folder> enter(const Folder& parent, const std::string& name, const std::string& path) {
-  const bool is_new = mkdirat(parent.get(), name.c_str(), 0777) == 0;
+Result<Descriptor> enter(const Descriptor& parent, const std::string& name, const std::string& path) {
+  const bool is_new = mkdirat(parent.number(), name.c_str(), 0777) == 0;
   if (!is_new && errno != EEXIST) return cannot_write(path, errno);
-  Folder folder(openat(parent.get(), name.c_str(), kOpenFolder | O_NOFOLLOW));
+  Descriptor folder = open_folder_in(parent.number(), name.c_str());
   struct stat status {};
-  if (folder.get() < 0 && (errno == ELOOP || errno == ENOTDIR) &&
-      fstatat(parent.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
+  if (!folder.is_open() && (errno == ELOOP || errno == ENOTDIR) &&
+      fstatat(parent.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode)) {
     return Failure{"artifacts are not written through the link " + path,
                    "remove it, or name another folder by "
                    "--syscost_artifacts"};
   }
-  if (folder.get() < 0 || fstat(folder.get(), &status) != 0) return cannot_write(path, errno);
-  if (!is_new && status.st_uid != geteuid() && status.st_uid != 0) {
+  if (!folder.is_open() || fstat(folder.number(), &status) != 0) return cannot_write(path, errno);
+  if (!is_new && !is_trusted_owner(status.st_uid)) {
     return Failure{"artifacts are not written into " + path + ": it belongs to another user (id " +
                        std::to_string(status.st_uid) + ")",
                    "remove it, or name another folder by --syscost_artifacts, or another run by SYSCOST_RUN_ID"};
@@ -81,15 +62,13 @@ Result<Folder> enter(const Folder& parent, const std::string& name, const std::s
 }
 
 /// Opens `path`, which is below `root`, and makes what of it is not there.
-Result<Folder> open_folder(const std::string& root, const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(root, error);
-  if (error) return cannot_write(root, error.value());
-  Folder folder(::open(root.c_str(), kOpenFolder));
-  if (folder.get() < 0) return cannot_write(root, errno);
+Result<Descriptor> open_folder(const std::string& root, const std::string& path) {
+  Result<Descriptor> opened = open_artifacts_root(root);
+  if (!opened.ok()) return opened.failure();
+  Descriptor folder = std::move(opened.value());
   for (std::size_t begin = root.size() + 1; begin < path.size();) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
-    Result<Folder> next = enter(folder, path.substr(begin, end - begin), path.substr(0, end));
+    Result<Descriptor> next = enter(folder, path.substr(begin, end - begin), path.substr(0, end));
     if (!next.ok()) return next.failure();
     folder = std::move(next.value());
     begin = end + 1;
@@ -98,6 +77,20 @@ Result<Folder> open_folder(const std::string& root, const std::string& path) {
 }
 
 }  // namespace
+
+Result<Descriptor> open_artifacts_root(const std::string& root) {
+  const std::size_t slash = root.rfind('/');
+  const bool is_our_choice = std::string_view(root).substr(slash + 1) == kArtifactsName;
+  const std::string parent = root.substr(0, std::max<std::size_t>(slash, 1));
+  const std::string& named = is_our_choice ? parent : root;
+  std::error_code error;
+  std::filesystem::create_directories(named, error);
+  if (error) return cannot_write(root, error.value());
+  Descriptor folder(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return cannot_write(root, errno);
+  if (!is_our_choice) return folder;
+  return enter(folder, kArtifactsName, root);
+}
 
 std::string safe_name(std::string_view text) {
   std::string name(text.substr(0, kLongestName));
@@ -111,21 +104,21 @@ std::string safe_name(std::string_view text) {
 
 Result<Artifacts> Artifacts::open(const std::string& root, std::string_view run_id, std::string_view program) {
   std::string folder = root + "/" + safe_name(run_id) + "/" + safe_name(program);
-  const Result<Folder> made = open_folder(root, folder);
+  const Result<Descriptor> made = open_folder(root, folder);
   if (!made.ok()) return made.failure();
-  if (faccessat(made.value().get(), ".", W_OK | X_OK, AT_EACCESS) != 0) return cannot_write(folder, errno);
+  if (faccessat(made.value().number(), ".", W_OK | X_OK, AT_EACCESS) != 0) return cannot_write(folder, errno);
   return Artifacts(root, std::move(folder));
 }
 
 Result<std::string> Artifacts::make_folder(const std::string& parent, std::string_view name) const {
   const std::string inside = parent.empty() ? folder_ : parent;
   // A test may have removed what was there.
-  const Result<Folder> opened = open_folder(root_, inside);
+  const Result<Descriptor> opened = open_folder(root_, inside);
   if (!opened.ok()) return opened.failure();
   for (int i = 1;; ++i) {
     const std::string fresh = safe_name(name) + (i == 1 ? "" : "~" + std::to_string(i));
     std::string path = inside + "/" + fresh;
-    if (mkdirat(opened.value().get(), fresh.c_str(), 0777) == 0) return path;
+    if (mkdirat(opened.value().number(), fresh.c_str(), 0777) == 0) return path;
     if (errno != EEXIST) return cannot_write(path, errno);
   }
 }
@@ -133,11 +126,12 @@ Result<std::string> Artifacts::make_folder(const std::string& parent, std::strin
 Result<void> Artifacts::write(const std::string& folder, std::string_view name, std::string_view content) const {
   const std::string file = safe_name(name);
   const std::string path = folder + "/" + file;
-  const Result<Folder> opened = open_folder(root_, folder);
+  const Result<Descriptor> opened = open_folder(root_, folder);
   if (!opened.ok()) return opened.failure();
   // A test may have limited the size of files: then EFBIG is the answer, not the signal that kills.
   const SignalHold hold(SIGXFSZ);
-  const int fd = openat(opened.value().get(), file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
+  const int fd =
+      openat(opened.value().number(), file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd < 0) return cannot_write(path, errno);
   int error = 0;
   while (!content.empty() && error == 0) {
@@ -148,7 +142,7 @@ Result<void> Artifacts::write(const std::string& folder, std::string_view name, 
   }
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0) return {};
-  unlinkat(opened.value().get(), file.c_str(), 0);
+  unlinkat(opened.value().number(), file.c_str(), 0);
   return cannot_write(path, error);
 }
 

@@ -8,17 +8,27 @@
 // Programs of one ctest share a run, a test may run twice, and you may start a program while it is still running. So
 // syscost never overwrites a file. If a folder exists already, the next one is `Suite.Test~2`.
 //
-// Other users may be able to write to ROOT, as in /tmp/syscost_artifacts, and could place a link there that leads our
-// files elsewhere. So we follow no link below ROOT, and refuse a folder of another user (other than root).
+// Other users may be able to write to ROOT, or to the folder around it, as to /tmp/syscost_artifacts, and could place a
+// link there that leads our files elsewhere. So we follow no link below ROOT, and refuse a folder of another user
+// (other than root, or the user of `sudo`). The same holds for ROOT itself, if it has the name that we choose; you may
+// give a name of your own to a link or to another user's folder.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "os/files.h"
 #include "os/result.h"
 
 namespace syscost::session {
+
+/// ROOT, if the user names none.
+inline constexpr const char* kArtifactsName = "syscost_artifacts";
+
+/// Opens ROOT, an absolute path, and makes it if it is not there. Fails if it has our name and is a link or another
+/// user's.
+Result<Descriptor> open_artifacts_root(const std::string& root);
 
 /// `text` as the name of one file or folder: letters, digits and a few marks stay, others become `_`, and a long text
 /// is cut. A changed name ends with a hash of `text`, so that two tests never share a folder.

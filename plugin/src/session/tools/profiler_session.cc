@@ -65,11 +65,10 @@ void add_lines(std::vector<std::string>& lines, std::string_view text) {
 
 Result<std::string> artifacts_root(const Options& options) {
   if (!options.artifacts.empty()) return resolve_path(options.artifacts, options.artifacts_source);
-  constexpr const char* kName = "syscost_artifacts";
-  if (options.csv.empty()) return resolve_path(kName, Source::command_line);
+  if (options.csv.empty()) return resolve_path(kArtifactsName, Source::command_line);
   Result<std::string> csv = resolve_path(options.csv, options.csv_source);
   if (!csv.ok()) return csv;
-  return csv.value().substr(0, csv.value().rfind('/') + 1) + kName;
+  return csv.value().substr(0, csv.value().rfind('/') + 1) + kArtifactsName;
 }
 
 std::string describe_tools(const Options& options) {
