@@ -75,7 +75,7 @@ BENCH = {
     "csv": ["plugin/os", "syscost"],
     "model": ["csv", "plugin/core", "syscost"],
     "stats": ["csv", "model", "syscost"],
-    "render": ["csv", "model", "stats"],
+    "render": ["csv", "model", "plugin/os", "stats"],
     "scale": ["model", "stats", "syscost"],
     "report": ["findings", "model", "render", "stats", "syscost", "trace"],
     "groups": ["model", "stats"],

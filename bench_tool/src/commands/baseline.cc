@@ -7,11 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
-#include <fstream>
 #include <ostream>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "budgets/measures.h"
@@ -22,6 +19,7 @@
 #include "csv/printable.h"
 #include "model/loader.h"
 #include "model/surroundings.h"
+#include "render/output_file.h"
 #include "stats/baseline_windows.h"
 #include "stats/false_alarms.h"
 
@@ -61,17 +59,28 @@ void add_classes(const stats::WindowSummary& window, model::Baseline& baseline) 
   }
 }
 
-std::string write_file(const std::string& path, const std::string& text) {
-  const std::string beside = path + ".new";
-  std::ofstream file(beside, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file || std::rename(beside.c_str(), path.c_str()) != 0) {
-    const int error = errno;
-    std::remove(beside.c_str());
-    return fmt::format("{} cannot be written: {}", csv::printable(path), std::generic_category().message(error));
+BaselineLock::BaselineLock(const std::string& path, int patience) {
+  for (;;) {
+    lock_.reset();
+    file_ = open_regular(path.c_str(), O_NOFOLLOW);
+    if (!file_.is_open()) return;  // nothing to lose
+    lock_.emplace(file_.number(), patience);
+    if (lock_->error() == EWOULDBLOCK) {
+      fault_ = fmt::format("another process{} holds the lock of {}; end that process, or wait for its end",
+                           lock_holder(file_.number()), csv::printable(path));
+      return;
+    }
+    if (!lock_->is_held()) return;  // a file system without locks
+    struct stat locked {};
+    struct stat there {};
+    const bool is_known = ::fstat(file_.number(), &locked) == 0 && ::lstat(path.c_str(), &there) == 0;
+    // Another process may have put a new file there while this one waited.
+    if (is_known && locked.st_dev == there.st_dev && locked.st_ino == there.st_ino) return;
   }
-  return {};
+}
+
+std::string write_baseline(const std::string& path, model::Baseline baseline) {
+  return render::write_output(path, {model::kBaselineTitle, "baseline of bench"}, model::to_text(std::move(baseline)));
 }
 
 std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems) {
@@ -122,7 +131,10 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     return cli::kExitBadInput;
   }
   const std::size_t count = baseline.windows.size();
-  if (const std::string fault = write_file(options.check.output, model::to_text(std::move(baseline))); !fault.empty()) {
+  const BaselineLock lock(options.check.output);
+  std::string fault = lock.fault();
+  if (fault.empty()) fault = write_baseline(options.check.output, std::move(baseline));
+  if (!fault.empty()) {
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }

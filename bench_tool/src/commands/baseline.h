@@ -13,6 +13,8 @@
 #include "model/baseline.h"
 #include "model/dataset.h"
 #include "model/group.h"
+#include "os/file_lock.h"
+#include "os/files.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
@@ -26,8 +28,29 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
 /// Adds the classes of the syscalls of `window`.
 void add_classes(const stats::WindowSummary& window, model::Baseline& baseline);
 
-/// Replaces the file's content by `text`, completely or not at all. Returns the error, or "".
-std::string write_file(const std::string& path, const std::string& text);
+/// Held from when a baseline is read until what replaces it is written: another `bench` that does the same waits, so
+/// that neither loses what the other has changed.
+class BaselineLock {
+ public:
+  /// How often it tries, a millisecond apart: together a minute.
+  static constexpr int kPatience = 60'000;
+
+  explicit BaselineLock(const std::string& path, int patience = kPatience);
+  BaselineLock(const BaselineLock&) = delete;
+  BaselineLock& operator=(const BaselineLock&) = delete;
+
+  /// Why the file must not be replaced, or "".
+  const std::string& fault() const { return fault_; }
+
+ private:
+  Descriptor file_;
+  std::optional<FileLock> lock_;
+  std::string fault_;
+};
+
+/// Writes the file, completely or not at all. Replaces a baseline or an empty file, and nothing else. Returns the
+/// error, or "".
+std::string write_baseline(const std::string& path, model::Baseline baseline);
 
 /// Reads the file, and adds its faults to `problems`.
 std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems);

@@ -4,10 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <optional>
 #include <ostream>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "budgets/amounts.h"
@@ -15,6 +14,7 @@
 #include "commands/confirmation.h"
 #include "commands/count_rules.h"
 #include "commands/gate.h"
+#include "csv/input.h"
 #include "csv/printable.h"
 
 namespace syscost::bench::commands {
@@ -22,11 +22,6 @@ namespace {
 
 using stats::Comparison;
 using stats::Verdict;
-
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
-}
 
 bool is_percentile(const budgets::Budget& budget) {
   return budget.measure->together == budgets::Together::nothing;
@@ -44,10 +39,14 @@ budgets::Budget p99_budget(const std::string& share) {
   return budget;
 }
 
+std::string baseline_of(const cli::Options& options) {
+  return options.check.baseline.empty() ? cli::kBaselineFile : options.check.baseline;
+}
+
 /// Reads baseline and budgets. Returns why a run cannot be compared with them, or "".
 std::string read_settings(const cli::Options& options, CheckSettings& settings, csv::Problems& problems) {
   const cli::CheckOptions& asked = options.check;
-  settings.baseline_file = asked.baseline.empty() ? cli::kBaselineFile : asked.baseline;
+  settings.baseline_file = baseline_of(options);
   settings.counts = options.counts;
   RulesFile file = add_rules_of_file(asked.budgets, settings.counts, problems);
   if (!problems.empty()) return "nothing was judged";
@@ -55,7 +54,9 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   // Budgets alone are enough, unless a baseline was asked for. Rules alone judge nothing.
   const bool has_budgets = !file.budgets.empty();
   settings.budgets = std::move(file.budgets);
-  if (!asked.baseline.empty() || asked.is_update || is_there(settings.baseline_file) || !has_budgets) {
+  const bool is_there = asked.baseline.empty() && csv::is_own_file_there(settings.baseline_file, problems);
+  if (!problems.empty()) return "nothing was judged";
+  if (!asked.baseline.empty() || asked.is_update || is_there || !has_budgets) {
     std::optional<model::Baseline> baseline = read_baseline(settings.baseline_file, problems);
     if (!baseline) return "nothing was judged; `bench baseline update RUN...` writes a baseline";
     settings.baseline = std::move(*baseline);
@@ -211,7 +212,10 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
   csv::Problems problems;
   CheckSettings settings;
   CheckResult result;
-  std::string fault = read_settings(options, settings, problems);
+  std::optional<BaselineLock> lock;
+  std::string fault;
+  if (options.check.is_update) fault = lock.emplace(baseline_of(options)).fault();
+  if (fault.empty()) fault = read_settings(options, settings, problems);
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);

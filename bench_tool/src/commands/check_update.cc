@@ -47,13 +47,13 @@ int check_update(const CheckResult& result, std::ostream& out, std::ostream& err
   model::Baseline baseline = result.baseline;
   const std::vector<std::string> faults = update(result, baseline);
   for (const std::string& fault : faults) err << "bench: " << fault << '\n';
-  const std::string text = model::to_text(std::move(baseline));
-  const std::string fault = faults.empty() ? write_file(result.baseline_file, text) : "no baseline was written";
+  const bool is_new = model::to_text(baseline) != model::to_text(result.baseline);
+  std::string fault = faults.empty() ? "" : "no baseline was written";
+  if (fault.empty() && is_new) fault = write_baseline(result.baseline_file, std::move(baseline));
   if (!fault.empty()) {
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
-  const bool is_new = text != model::to_text(result.baseline);
   out << fmt::format("{} {}\n", csv::printable(result.baseline_file),
                      is_new ? "is updated: read its diff before you commit it" : "is up to date: nothing was written");
   return cli::kExitOk;

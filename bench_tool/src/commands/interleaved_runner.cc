@@ -6,17 +6,20 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
-#include <fstream>
+#include <cstring>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "commands/child.h"
+#include "os/files.h"
 #include "os/remove_tree.h"
+#include "render/output_file.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -31,18 +34,14 @@ void note_interrupt(int /*signal*/) {
   interrupted = 1;
 }
 
-/// Writes the times of the command itself into a file that `compare` can read.
-bool write_whole(const fs::path& path, const ChildEnd& end) {
+/// Writes the times of the command itself into a file that `compare` can read. Returns what is wrong, or "".
+std::string write_whole(const fs::path& path, const ChildEnd& end) {
   const nlohmann::ordered_json entry = {
       {"name", "whole command"},  {"run_name", "whole command"}, {"run_type", "iteration"}, {"iterations", 1},
       {"real_time", end.wall_ns}, {"cpu_time", end.cpu_ns},      {"time_unit", "ns"}};
-  std::ofstream out(path);
-  out << nlohmann::ordered_json{{"context", nlohmann::ordered_json::object()},
-                                {"benchmarks", nlohmann::ordered_json::array({entry})}}
-             .dump(2)
-      << '\n';
-  out.flush();
-  return out.good();
+  const nlohmann::ordered_json file = {{"context", nlohmann::ordered_json::object()},
+                                       {"benchmarks", nlohmann::ordered_json::array({entry})}};
+  return render::write_output(path.string(), {"{", "file of times"}, file.dump(2) + '\n');
 }
 
 }  // namespace
@@ -56,9 +55,11 @@ MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.e
       fault_ = fmt::format("--keep {}: the folder holds files already; give a new one", keep);
     }
   } else {
-    std::string name = (fs::temp_directory_path(error) / "syscost-ab.XXXXXX").string();
-    if (!error && ::mkdtemp(name.data()) == nullptr) error = std::error_code(errno, std::generic_category());
-    path_ = name;
+    const fs::path prefix = fs::temp_directory_path(error) / "syscost-ab.";
+    if (!error) path_ = make_own_folder(prefix.string());
+    if (!error && path_.empty()) {
+      fault_ = fmt::format("no folder for the files of the runs, {}...: {}", prefix.string(), std::strerror(errno));
+    }
   }
   for (const char* side : {"a", "b"}) {
     if (!error && fault_.empty()) fs::create_directory(path_ / side, error);
@@ -67,7 +68,7 @@ MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.e
 }
 
 MeasurementFolder::~MeasurementFolder() {
-  if (!is_kept_) remove_tree(path_);
+  if (!is_kept_ && !path_.empty()) remove_tree(path_);
 }
 
 InterruptRequest::InterruptRequest() {
@@ -145,7 +146,7 @@ std::string InterleavedRunner::run_once(const Side& side) const {
   }
   if (has_whole_) {
     const fs::path whole = side.folder / fmt::format("{:06}.whole.json", rounds_ + 1);
-    if (!write_whole(whole, end)) return fmt::format("{} cannot be written\n", whole.string());
+    if (const std::string fault = write_whole(whole, end); !fault.empty()) return fault + '\n';
   }
   std::error_code ignored;
   // A program that is linked with syscost has written both files. The CSV has more.

@@ -224,10 +224,7 @@ std::string write(const std::string& path, const std::string& html, std::ostream
     out << html;
     return {};
   }
-  render::OutputFile file(path, {report::kPageBeginning, "report of bench"});
-  std::string fault = file.open();
-  if (fault.empty()) fault = file.write(html);
-  return fault.empty() ? file.finish() : fault;
+  return render::write_output(path, {report::kPageBeginning, "report of bench"}, html);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "os/files.h"
+
 namespace syscost::bench::render {
 
 /// The kind of file that OutputFile may replace; it refuses to replace any other.
@@ -15,14 +17,11 @@ struct OutputKind {
   std::string_view what;       ///< `file that bench exported`, in the message of a refusal.
 };
 
-/// Writes beside its path, under a name that no one can foresee, and takes the path's place in finish(). Without
-/// finish(), nothing is left. Not thread-safe. Each function returns what is wrong, or "".
+/// Writes beside its path, and takes the path's place in finish(). Without finish(), nothing is left. Not thread-safe.
+/// Each function returns what is wrong, or "".
 class OutputFile {
  public:
   OutputFile(std::string path, OutputKind kind) : path_(std::move(path)), kind_(kind) {}
-  ~OutputFile();
-  OutputFile(const OutputFile&) = delete;
-  OutputFile& operator=(const OutputFile&) = delete;
 
   /// Refuses a path at which something stands that is no empty file and none of `kind`: a CSV, for example, a folder or
   /// a link. A character device, as /dev/null, is written to.
@@ -35,8 +34,10 @@ class OutputFile {
 
   std::string path_;
   OutputKind kind_;
-  std::string beside_;
-  int descriptor_ = -1;
+  Replacement replacement_;
 };
+
+/// Writes the whole file. Returns what is wrong, or "".
+std::string write_output(const std::string& path, OutputKind kind, std::string_view text);
 
 }  // namespace syscost::bench::render

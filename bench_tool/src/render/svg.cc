@@ -33,10 +33,7 @@ std::string svg_head(double width, double height) {
 }
 
 std::string write_picture(const std::string& path, const std::string& svg) {
-  OutputFile file(path, {kBeginning, "picture of bench"});
-  std::string fault = file.open();
-  if (fault.empty()) fault = file.write(svg);
-  return fault.empty() ? file.finish() : fault;
+  return write_output(path, {kBeginning, "picture of bench"}, svg);
 }
 
 }  // namespace syscost::bench::render
