@@ -39,8 +39,8 @@
 #define SIGNAL_STACK_BYTES 416
 #define RUNS_ON_AT 504
 #define TRAP_STACKS 4
-#define TRAP_STACK_SIZE 1024
-#define CALL_ON_TRAP_STACK 768
+#define TRAP_STACK_SIZE 2048
+#define CALL_ON_TRAP_STACK 1792
 
 /* Registers of a frame, in the order of <sys/ucontext.h>. */
 #define REGISTER_R8 0

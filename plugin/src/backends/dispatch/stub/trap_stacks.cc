@@ -18,8 +18,8 @@ struct TrapStack {
   Call call;
 };
 // Kept in step with stub_x86_64.S.
-static_assert(sizeof(TrapStack) == kTrapStackBytes && kTrapStackBytes == 1024 && kTrapStacks == 4);
-static_assert(offsetof(TrapStack, call) == 768);
+static_assert(sizeof(TrapStack) == kTrapStackBytes && kTrapStackBytes == 2048 && kTrapStacks == 4);
+static_assert(offsetof(TrapStack, call) == 1792);
 
 /// They lie above the thread's signal stack, the first one next to it. So there is room below one of them for a frame
 /// that the kernel puts there, for a handler that was installed while the thread was not watched.

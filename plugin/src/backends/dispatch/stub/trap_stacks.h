@@ -20,7 +20,7 @@
 namespace syscost::signal_safe {
 
 inline constexpr std::uint64_t kTrapStacks = 4;  ///< Of each thread.
-inline constexpr std::uint64_t kTrapStackBytes = 1024;
+inline constexpr std::uint64_t kTrapStackBytes = 2048;
 
 /// Lets the call that the thread was about to make when the signal of `frame` came go on in the stub, on a trap stack.
 /// False when none is free.

@@ -93,7 +93,7 @@ class UserBytes {
   }
 
  private:
-  static constexpr std::uint64_t kBlock = 128;  // of one page
+  static constexpr std::uint64_t kBlock = 64;  // of one page
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
   std::uint64_t held_ = kNone;
