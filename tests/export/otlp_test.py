@@ -263,7 +263,7 @@ class Files(Case):
         with open(path, "rb") as file:
             self.assertEqual(file.read(), before)
         os.symlink(path, self.path("link.jsonl"))
-        self.check(export(MAIN, "--otlp", self.path("link.jsonl")), 2, "is no file that bench exported")
+        self.check(export(MAIN, "--otlp", self.path("link.jsonl")), 2, "is a link, and bench writes through none")
         self.assertEqual(sorted(os.listdir(self.folder)), ["copy.csv", "link.jsonl"])
 
     def test_a_file_that_cannot_be_written_is_named(self):
