@@ -57,6 +57,14 @@ class Record(unittest.TestCase):
         test = self.rows(kind="test", test="Sum.TimedByEvents", syscall="getppid")
         self.assertEqual([row["calls"] for row in test], ["2"])
 
+    def test_writes_through_no_link_that_someone_planted(self):
+        victim = os.path.join(self.folder, "victim")
+        os.mkdir(victim)
+        os.symlink(victim, os.path.join(self.folder, "syscost_artifacts"))
+        done = run([PROGRAM, "--syscost_csv", "out.csv"], self.folder, code=1)
+        self.assertIn("artifacts are not written through the link", done.stdout + done.stderr)
+        self.assertEqual(os.listdir(victim), [])
+
     def test_a_launch_is_a_stretch_of_the_trace(self):
         command = [PROGRAM, "--syscost_trace", "--syscost_backend", "dispatch"]
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("SYSCOST_", "GTEST_"))}

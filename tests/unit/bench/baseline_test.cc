@@ -366,6 +366,17 @@ TEST_F(BaselineFile, IsWrittenThroughNoLinkThatSomeonePlanted) {
   EXPECT_EQ(text(), before);
 }
 
+TEST_F(BaselineFile, HoldsNoSyscallWithANameThatNoneHas) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  std::string changed = text();
+  for (std::size_t at = 0; (at = changed.find("\twrite\t", at)) != std::string::npos; ++at) {
+    changed.replace(at + 1, 5, std::string(400'000, 'a'));
+  }
+  csv::Problems problems;
+  EXPECT_FALSE(model::parse_baseline("it", changed, problems));
+  EXPECT_NE(problems.texts().front().find("a name of 400000 bytes is no syscall's"), std::string::npos);
+}
+
 TEST_F(BaselineFile, TakesThePlaceOfNoOtherFile) {
   std::ofstream(baseline()) << "notes of mine\n";
   EXPECT_EQ(update({make_run("a", 3, 5)}), 2);

@@ -87,12 +87,30 @@ TEST_F(Pipe, InAFolderIsLeftOutWithAMessage) {
                             "RUN to read it\n");
 }
 
+TEST_F(Pipe, UnderANameThatTheUserDidNotGiveIsNotOpened) {
+  csv::Problems problems;
+  EXPECT_FALSE(csv::is_own_file_there(pipe(), problems));
+  ASSERT_EQ(problems.count(), 1U);
+  EXPECT_EQ(problems.texts().front(), pipe() + ": is no regular file, so it is not read");
+  EXPECT_FALSE(csv::is_own_file_there(folder_ + "/none", problems));
+  EXPECT_EQ(problems.count(), 1U);
+  EXPECT_TRUE(csv::is_own_file_there(kData + "main.csv", problems));
+}
+
 TEST_F(Pipe, AloneInAFolderIsTheOnlyMessage) {
   EXPECT_EQ(bench_main({"summary", folder_}, out_, err_), 2);
   EXPECT_EQ(out_.str(), "");
   EXPECT_EQ(err_.str(), pipe() +
                             ": a pipe, not a file; left out, because reading it may never end: give its name as "
                             "RUN to read it\n");
+}
+
+TEST(ReadText, EndsAtItsBound) {
+  csv::Problems problems;
+  EXPECT_FALSE(csv::read_text("/dev/zero", problems, 5 << 20));
+  EXPECT_EQ(problems.texts(), std::vector<std::string>{"/dev/zero: longer than 5 MiB: not read"});
+  EXPECT_TRUE(csv::read_text(kData + "budgets.toml", problems, fs::file_size(kData + "budgets.toml")));
+  EXPECT_FALSE(csv::read_text(kData + "budgets.toml", problems, fs::file_size(kData + "budgets.toml") - 1));
 }
 
 TEST(Input, HandsOutItsBeginningAgain) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -62,6 +63,14 @@ TEST_F(LiveRowsTest, ShowWhatTheWholeFileShowsAndKeepOnlyAMinute) {
   }
   EXPECT_EQ(live.intervals(), 400U);
   EXPECT_LT(most, 70 * interval(0, 100).size());
+}
+
+TEST_F(LiveRowsTest, NeedNoMemoryForAFileThatJumpsToAnySize) {
+  append(testing::header());
+  LiveRows live(options_, path_);
+  std::filesystem::resize_file(path_, std::uintmax_t{1} << 40);
+  EXPECT_FALSE(live.read());
+  EXPECT_EQ(live.bytes(), 0U);
 }
 
 TEST_F(LiveRowsTest, LeaveARowThatIsBeingWrittenForTheNextLook) {

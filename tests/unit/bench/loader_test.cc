@@ -34,6 +34,14 @@ TEST(Loader, KeepsAnEmptyCellApartFromZero) {
   EXPECT_EQ(*loaded.data.samples[0].totals.lost, 0U);
 }
 
+TEST(Loader, RefusesASyscallWithANameThatNoneHas) {
+  EXPECT_EQ(load(test_row() + syscall_row({{"syscall", std::string(64, 'a')}})).problems, "");
+  const Loaded loaded = load(test_row() + syscall_row({{"syscall", std::string(400'000, 'a')}}));
+  EXPECT_NE(loaded.problems.find("column syscall has 400000 bytes, and no syscall's name has more than 64"),
+            std::string::npos)
+      << loaded.problems.substr(0, 200);
+}
+
 TEST(Loader, TakesTheRunThatStartedLastWhereverItStands) {
   const Loaded loaded = load(test_row({{"run_id", "new"}, {"started_at", "2026-11-21T02:00:00.000000Z"}}) +
                              test_row({{"run_id", "old"}, {"started_at", "2026-11-21T01:00:00.000000Z"}}));
