@@ -424,6 +424,16 @@ class Refusals(RunCase):
         self.assertIn("dispatch", done.out)
         self.assertNotIn("bench run needs a command", done.err)
 
+    def test_the_doctor_needs_no_program(self):
+        done = self.run_program(BENCH, "doctor")
+        self.assertEqual(done.out.splitlines()[0], "syscost doctor: what can measure syscalls here")
+        self.assertRegex(done.out, "(?m)^  dispatch works: ")
+
+    def test_the_doctor_without_the_rest_of_syscost_says_what_is_missing(self):
+        alone = shutil.copy(BENCH, self.folder)
+        done = self.run_program(alone, "doctor", code=2)
+        self.assertIn("syscost-run: No such file or directory\n`bench doctor` needs the whole of syscost.", done.err)
+
     def refused(self, *arguments):
         done = self.bench_run(*arguments, code=2)
         self.assertEqual(done.out, "")

@@ -180,9 +180,11 @@ Examples:
   bench groups out.csv --format csv         a line for each test)";
 
 inline constexpr const char* kDoctorFooter =
-    R"(Runs BINARY --syscost_doctor: which backends work on this machine, why the others do not, and the fix.
+    R"(Shows which backends work on this machine, why the others do not, and the fix: as the installed syscost finds it, or,
+with BINARY, as that program does (BINARY --syscost_doctor).
 
 Examples:
+  bench doctor
   bench doctor build/my_tests)";
 
 }  // namespace syscost::bench::cli

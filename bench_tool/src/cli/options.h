@@ -73,7 +73,7 @@ struct Options {
   std::string test;                        ///< show, log: full name or a unique part of it.
   std::string syscall;                     ///< show: a selector (model/syscall_choice.h); empty = all.
   std::string svg;                         ///< show: file for a picture; empty = none.
-  std::string binary;                      ///< doctor: empty = say how.
+  std::string binary;                      ///< doctor: empty = the installed syscost.
   std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
   std::vector<std::string> a;              ///< ab, faults: a command and its arguments.
   std::vector<std::string> b;              ///< ab: the other; empty = A again.

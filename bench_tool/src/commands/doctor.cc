@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "commands/child.h"
+#include "commands/run_programs.h"
 #include "csv/printable.h"
 
 namespace syscost::bench::commands {
@@ -72,16 +73,25 @@ bool knows_doctor(const std::string& path, std::string& fault) {
   return std::any_of(libraries.begin(), libraries.end(), holds_mark);
 }
 
+int exit_code_of(const ChildEnd& end, const std::string& program, std::ostream& err) {
+  if (WIFSIGNALED(end.status)) {
+    err << fmt::format("bench: {} was killed by signal {}\n", csv::printable(program), WTERMSIG(end.status));
+    return cli::kExitBadInput;
+  }
+  return WEXITSTATUS(end.status) == 0 ? cli::kExitOk : cli::kExitBadInput;
+}
+
+int doctor_of_this_syscost(std::ostream& out, std::ostream& err) {
+  const std::string runner = runner_path();
+  const ChildEnd end = run_child({runner, "--doctor"}, [&](std::string_view piece) { out << piece; });
+  if (end.error != 0) return no_runner("bench doctor", end.error, err);
+  return exit_code_of(end, runner, err);
+}
+
 }  // namespace
 
 int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
-  if (options.binary.empty()) {
-    out << "bench reads CSVs and measures nothing itself. Give it a binary that is linked with syscost:\n"
-           "  bench doctor build/my_tests\n"
-           "This runs `build/my_tests --syscost_doctor`: which backends work here, why the others do not, and the "
-           "fix.\n";
-    return cli::kExitOk;
-  }
+  if (options.binary.empty()) return doctor_of_this_syscost(out, err);
   const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
   // A file that cannot be read is executed all the same: the error of exec says why it cannot run.
   std::string fault;
@@ -96,11 +106,7 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   }
   const ChildEnd end = run_child({path, "--syscost_doctor"}, [&](std::string_view piece) { out << piece; });
   if (end.error != 0) return fail(err, options.binary, end.error);
-  if (WIFSIGNALED(end.status)) {
-    err << fmt::format("bench: {} was killed by signal {}\n", csv::printable(options.binary), WTERMSIG(end.status));
-    return cli::kExitBadInput;
-  }
-  return WEXITSTATUS(end.status) == 0 ? cli::kExitOk : cli::kExitBadInput;
+  return exit_code_of(end, options.binary, err);
 }
 
 }  // namespace syscost::bench::commands

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "commands/interleaved_runner.h"
+#include "commands/run_programs.h"
 #include "csv/printable.h"
 #include "faults/plan.h"
 #include "faults/run_folder.h"
@@ -108,9 +109,7 @@ bool is_red(const cli::Options& options, const OutcomeCounts& counts) {
 faults::SweepOptions sweep_options(const cli::Options& options) {
   const cli::FaultsOptions& own = options.faults;
   faults::SweepOptions sweep;
-  std::error_code error;
-  const fs::path bench = fs::read_symlink("/proc/self/exe", error);
-  sweep.runner = (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
+  sweep.runner = runner_path();
   sweep.command = options.a;
   sweep.command.front() = path_of(options.a.front());
   if (!own.framework.empty()) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <ostream>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -17,10 +18,21 @@
 
 namespace syscost::bench::commands {
 
-int run_programs(const cli::Options& options, std::ostream& err) {
+std::string runner_path() {
   std::error_code error;
   const std::filesystem::path bench = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string program = (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
+  return (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
+}
+
+int no_runner(std::string_view command, int error, std::ostream& err) {
+  err << fmt::format(
+      "bench: {}: {}\n`{}` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).\n",
+      runner_path(), std::generic_category().message(error), command);
+  return cli::kExitBadInput;
+}
+
+int run_programs(const cli::Options& options, std::ostream& err) {
+  const std::string program = runner_path();
   std::vector<std::string> arguments = {"bench run"};
   arguments.insert(arguments.end(), options.run_arguments.begin(), options.run_arguments.end());
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
@@ -34,11 +46,7 @@ int run_programs(const cli::Options& options, std::ostream& err) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   ::execv(program.c_str(), pointers.data());
-  err << fmt::format(
-      "bench: {}: {}\n`bench run` needs the whole of syscost. Run ./dev build, or install it (Debian: "
-      "syscost-tools).\n",
-      program, std::generic_category().message(errno));
-  return cli::kExitBadInput;
+  return no_runner("bench run", errno, err);
 }
 
 }  // namespace syscost::bench::commands
