@@ -300,6 +300,17 @@ signal.pause()  # until the test kills it; where the test itself was killed, the
         except subprocess.TimeoutExpired:
             return None, ""
 
+    def test_what_a_helper_with_capabilities_does_not_serve_says_so(self):
+        def run(flag):
+            return subprocess.run([stage.VICTIM, flag, "--gtest_filter=None", "--syscost_csv=/dev/null"], capture_output=True, text=True, check=False,
+                                  env=environment(LD_LIBRARY_PATH=library), timeout=LIMIT_S, **as_user(STRANGER))
+        library = self.library_with()
+        self.assertIn("--syscost_children need CAP_BPF and CAP_PERFMON in the test itself", run("--syscost_doctor").stdout)
+        for flag in ("--syscost_sched", "--syscost_detail=ioctl"):
+            done = run(flag)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(flag.split("=", maxsplit=1)[0] + " needs the capabilities in the test itself", done.stderr)
+
     def test_a_helper_with_capabilities_takes_no_other_socket(self):
         helper = self.helper_with_capabilities()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

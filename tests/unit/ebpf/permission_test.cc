@@ -47,12 +47,11 @@ TEST(Permission, OfAContainerGrantedOneOnlyTheOtherIsNamed) {
                  "in compose.yaml cap_add: [PERFMON], or docker run --cap-add PERFMON");
 }
 
-TEST(Permission, AnOrdinaryUserOfAGrantedContainerGetsThemByFileOrAmbient) {
+TEST(Permission, AnOrdinaryUserOfAGrantedContainerKeepsThemAsAmbientOnes) {
   expect_missing(docker(kBpf | kPerfmon, 0, false),
                  "eBPF needs CAP_BPF and CAP_PERFMON; this Docker container was granted them, but this process lacks "
                  "CAP_BPF and CAP_PERFMON, as an ordinary user does",
-                 "grant them to the test binary, as root in the container: setcap cap_bpf,cap_perfmon+ep BINARY (again "
-                 "after each link); or start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups "
+                 "start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups "
                  "--inh-caps +bpf,+perfmon --ambient-caps +bpf,+perfmon COMMAND");
 }
 
@@ -70,7 +69,7 @@ TEST(Permission, AnOrdinaryUserOfAContainerGrantedNothingIsToldOfBothSteps) {
   expect_missing(here,
                  "eBPF needs CAP_BPF and CAP_PERFMON; this Docker container was not granted CAP_BPF and CAP_PERFMON",
                  "in compose.yaml cap_add: [BPF, PERFMON], or docker run --cap-add BPF --cap-add PERFMON; and, for an "
-                 "ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities");
+                 "ordinary user, setcap cap_bpf,cap_perfmon+ep for syscost-ebpf-helper, or ambient capabilities");
   here.no_new_privileges = true;
   const std::optional<Failure> missing = missing_permission(here);
   ASSERT_TRUE(missing.has_value());
@@ -87,13 +86,13 @@ TEST(Permission, InAUserNamespaceNoCapabilityIsAdvised) {
   EXPECT_NE(missing->how_to_fix.find("sudo podman run"), std::string::npos) << missing->how_to_fix;
 }
 
-TEST(Permission, OutsideOfContainersItIsSetcap) {
+TEST(Permission, NoTestProgramIsAdvisedToHaveCapabilitiesOfItsFile) {
   Confinement here;
   here.effective = kBpf;
-  expect_missing(
-      here, "eBPF needs CAP_BPF and CAP_PERFMON; this process lacks CAP_PERFMON",
-      "run as root, or grant them to the test binary: sudo setcap cap_bpf,cap_perfmon+ep BINARY (again after "
-      "each link); in a container add cap_add: [BPF, PERFMON]; or measure nothing with --syscost_backend none");
+  expect_missing(here, "eBPF needs CAP_BPF and CAP_PERFMON; this process lacks CAP_PERFMON",
+                 "run as root, or start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps "
+                 "+bpf,+perfmon "
+                 "--ambient-caps +bpf,+perfmon COMMAND; in a container add cap_add: [BPF, PERFMON]");
 }
 
 TEST(Permission, AFilesCapabilitiesCountWhereTheyCanBeHad) {

@@ -21,6 +21,7 @@
 #include "backends/ebpf/scheduler_events.h"
 #include "backends/ebpf/scheduler_proof.h"
 #include "backends/ebpf/segments.h"
+#include "os/confinement.h"
 #include "os/quiet_child.h"
 #include "os/quiet_memory.h"
 #include "os/spin_lock.h"
@@ -61,8 +62,11 @@ class EbpfBackend final : public Backend {
   Calibration calibration() const override { return calibration_; }
   std::string arrangement() const override {
     const std::string& why = programs_.why_alone();
-    return why.empty() ? "shares its BPF programs with other measured processes"
-                       : "runs BPF programs of its own: " + why;
+    if (!why.empty()) return "runs BPF programs of its own: " + why;
+    std::string shared = "shares its BPF programs with other measured processes";
+    if (missing_for_bpf(read_confinement().effective).empty()) return shared;
+    return shared +
+           "; --syscost_sched, --syscost_detail and --syscost_children need CAP_BPF and CAP_PERFMON in the test itself";
   }
 
   std::string remark() const override { return remark_; }

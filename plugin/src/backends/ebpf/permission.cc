@@ -4,9 +4,7 @@
 namespace syscost::ebpf {
 namespace {
 
-constexpr const char* kGrant =
-    "run as root, or grant them to the test binary: sudo setcap cap_bpf,cap_perfmon+ep BINARY (again after each link); "
-    "in a container add cap_add: [BPF, PERFMON]; or measure nothing with --syscost_backend none";
+// Never a test program's file: the program would get rights that its caller lacks, and lose TMPDIR and LD_LIBRARY_PATH.
 constexpr const char* kAmbient =
     "start as root and run: setpriv --reuid 1000 --regid 1000 --clear-groups --inh-caps +bpf,+perfmon "
     "--ambient-caps +bpf,+perfmon COMMAND";
@@ -41,10 +39,7 @@ Failure not_passed_on(const Confinement& here, const std::string& missing) {
     return {reason + ", as an ordinary user does",
             "no-new-privileges is set, so a file's capabilities would be ignored: " + std::string(kAmbient)};
   }
-  return {reason + ", as an ordinary user does",
-          "grant them to the test binary, as root in the container: setcap cap_bpf,cap_perfmon+ep BINARY (again after "
-          "each link); or " +
-              std::string(kAmbient)};
+  return {reason + ", as an ordinary user does", kAmbient};
 }
 
 }  // namespace
@@ -54,7 +49,8 @@ std::optional<Failure> missing_permission(const Confinement& here) {
   if (here.in_user_namespace) return meaningless_capabilities(here);
   if (missing.empty()) return std::nullopt;
   if (here.container == Container::none) {
-    return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; this process lacks " + spelled_out(missing), kGrant};
+    return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; this process lacks " + spelled_out(missing),
+                   "run as root, or " + std::string(kAmbient) + "; in a container add cap_add: [BPF, PERFMON]"};
   }
   const std::vector<std::string> not_granted = missing_for_bpf(here.bounding);
   if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
@@ -62,7 +58,8 @@ std::optional<Failure> missing_permission(const Confinement& here) {
   if (!here.is_root) {
     fix += here.no_new_privileges
                ? "; and, for an ordinary user, ambient capabilities (no-new-privileges rules out setcap)"
-               : "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep BINARY or ambient capabilities";
+               : "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep for syscost-ebpf-helper, or ambient "
+                 "capabilities";
   }
   return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; " + this_container(here.container) + " was not granted " +
                      spelled_out(not_granted),

@@ -14,8 +14,8 @@
 
 namespace syscost::ebpf {
 
-/// What is missing of CAP_BPF and CAP_PERFMON, with the remedy that works in this confinement; empty when both are
-/// there and mean something to the kernel.
+/// What this process lacks of CAP_BPF and CAP_PERFMON, with the remedy that works in this confinement; empty when both
+/// are there and mean something to the kernel. If a helper with them would do, that is the better remedy.
 std::optional<Failure> missing_permission(const Confinement& here);
 
 /// True if a program with both on its file gets them when it is executed here: messages may then advise setcap for

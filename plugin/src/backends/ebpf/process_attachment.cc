@@ -33,10 +33,16 @@ void leave_room_in_the_heap() {
 Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request) {
   if (request.needs_own_programs()) {
     Result<ProcessAttachment> alone = open_alone(request);
+    const std::string flag = request.children        ? "--syscost_children"
+                             : request.details.any() ? "--syscost_detail"
+                                                     : "--syscost_sched";
     if (alone.ok()) {
-      alone.value().why_alone_ = request.children        ? "--syscost_children needs them"
-                                 : request.details.any() ? "--syscost_detail needs them"
-                                                         : "--syscost_sched needs them";
+      alone.value().why_alone_ = flag + " needs them";
+    } else if (!missing_for_bpf(read_confinement().effective).empty()) {
+      const Failure failure = alone.failure();
+      return Failure{
+          flag + " needs the capabilities in the test itself, also where syscost's helper has them: " + failure.reason,
+          failure.how_to_fix};
     }
     return alone;
   }
@@ -55,7 +61,9 @@ Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request)
       // helper.
       return shared.failure();
     case HelperLink::Obstacle::missing_rights:
-      if (gets_capabilities_of_files(read_confinement())) failure.how_to_fix += "; or " + shared.failure().how_to_fix;
+      if (gets_capabilities_of_files(read_confinement())) {
+        failure.how_to_fix = shared.failure().how_to_fix + "; or " + failure.how_to_fix;
+      }
       return failure;
     case HelperLink::Obstacle::surroundings:
       return failure;
