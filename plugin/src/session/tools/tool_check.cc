@@ -105,10 +105,17 @@ std::string tool_text(const Output& output) {
 }
 
 /// Calls that a backend which counts calls makes in the program itself: it works by signals, which return, prepares
-/// each new thread, asks whether an address can be read, and hands a SIGSYS of the program to the thread it is for. A
-/// tool sees them too; the program did not make them. docs/backends.md names them.
-constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn,   SYS_prctl,  SYS_gettid,           SYS_sigaltstack,
-                                       SYS_rt_sigprocmask, SYS_getuid, SYS_rt_tgsigqueueinfo};
+/// each new thread, lets the kernel copy what it reads of the program's memory, and hands a SIGSYS of the program to
+/// the thread it is for. A tool sees them too; the program did not make them. docs/backends.md names them.
+constexpr std::array kMadeByTheBackend{SYS_rt_sigreturn,
+                                       SYS_prctl,
+                                       SYS_gettid,
+                                       SYS_sigaltstack,
+                                       SYS_rt_sigprocmask,
+                                       SYS_getuid,
+                                       SYS_rt_tgsigqueueinfo,
+                                       SYS_process_vm_readv,
+                                       SYS_process_vm_writev};
 
 /// For a backend that counts calls and no entries: it does not see restarts, which a tool sees as trips of their own.
 void compare_calls(const std::map<std::uint32_t, Sides>& all, const detail::CostData& counted, ToolCheck& check) {
