@@ -25,6 +25,7 @@ OUR_MAIN = os.path.join(BIN, "adapter_our_main")        # with syscost::gtest_ma
 USER_MAIN = os.path.join(BIN, "adapter_user_main")
 PLAIN_MAIN = os.path.join(BIN, "adapter_plain_main")
 ASSERTIONS = os.path.join(BIN, "adapter_assertions")
+PROPERTIES = os.path.join(BIN, "adapter_properties")
 EARLY = os.path.join(BIN, "adapter_early")              # measures before main()
 FIRST_USES = os.path.join(BIN, "adapter_first_uses")
 FORKING_MAIN = os.path.join(BIN, "adapter_forking_main")

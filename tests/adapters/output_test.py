@@ -11,7 +11,7 @@ import unittest
 import xml.etree.ElementTree as xml
 
 from adapter_case import (AUTOMATIC, BACKENDS, COUNT_CALLS, COUNT_ENTRIES, DENY, EARLY, FORKING_MAIN, MANY, NO_BACKEND, NO_CAPABILITIES,
-                          OUR_MAIN, PLAIN, USER_MAIN, Case, main)
+                          OUR_MAIN, PLAIN, PROPERTIES, USER_MAIN, Case, main)
 
 
 class Output(Case):
@@ -33,6 +33,35 @@ class Output(Case):
         with open(os.path.join(self.folder, "o.json"), encoding="utf-8") as file:
             test = json.load(file)["testsuites"][0]["testsuite"][0]
         self.assertEqual(test["syscost_calls_getppid"], "3")
+
+    def properties(self, backend, test):
+        """Of a test in GoogleTest's XML, and what was printed."""
+        done = self.run_program(PROPERTIES, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}",
+                                f"--gtest_filter={test}", "--gtest_output=xml:o.xml")
+        tree = xml.parse(os.path.join(self.folder, "o.xml"))
+        return {p.get("name"): p.get("value") for p in tree.iter("property")}, done.err
+
+    def test_a_number_that_a_backend_does_not_measure_is_no_property(self):
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                properties, _ = self.properties(backend, "Properties.FiveCalls")
+                for kind, measures in (("calls", COUNT_CALLS), ("entries", COUNT_ENTRIES)):
+                    expected = "5" if backend in measures else None
+                    self.assertEqual(properties.get(f"syscost_{kind}"), expected)
+                # One number for each syscall: calls, or entries where the backend sees no calls.
+                name = "calls" if backend in COUNT_CALLS else "entries"
+                self.assertEqual({key: value for key, value in properties.items() if "getppid" in key},
+                                 {f"syscost_{name}_getppid": "5"})
+                self.assertEqual("syscost_errors" in properties, backend in COUNT_CALLS)
+
+    def test_a_property_of_the_test_itself_stays(self):
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                properties, said = self.properties(backend, "Properties.OneOfItsOwn")
+                self.assertEqual(properties["syscost_lost"], "mine")
+                self.assertEqual(said.count("test Properties.OneOfItsOwn records the property syscost_lost itself"), 1, said)
 
     def test_the_profile_prints_one_line_under_each_test(self):
         for backend in COUNT_CALLS:

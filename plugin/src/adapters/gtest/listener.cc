@@ -87,7 +87,7 @@ void WindowKeeper::test_end(const testing::TestInfo& test) {
   const adapter::Report report = adapter::close_window(outcome(*test.result()), windows_.printed_lines());
   if (adapter::is_fork_child()) return;
   // Only for a file that will show them: a test may look at its own properties.
-  if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report);
+  if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report, test);
   if (!adapter::prints_lines()) return;
   // Under --gtest_brief no line above says which test this is.
   print_line(report, printer_speaks() ? std::string() : full_name(test));
