@@ -137,6 +137,32 @@ class Tests(RunCase):
         part = self.run_program(BENCH, "summary", "--recursive", os.path.join(self.folder, "tree"), code=2)
         self.assertIn("shard 2 of 3 of " + os.path.basename(PLAIN) + " is missing", part.err)
 
+    def test_a_run_id_of_any_text_finds_its_rows(self):
+        for run_id in ("nightly, 7", 'a "quoted" one', "two\nlines", os.fsdecode(b"caf\xe9"), "7"):
+            for program in (PLAIN, MANY):
+                with self.subTest(run_id=run_id, program=program):
+                    done = self.bench_run("--", program, "--gtest_filter=WithFixture.One", SYSCOST_RUN_ID=run_id)
+                    self.assertIn("WithFixture.One  passed  wall ", done.err)
+                    self.bench_run(f"--csv={self.csv}", "--", program, "--gtest_filter=WithFixture.One", SYSCOST_RUN_ID=run_id)
+                    self.assertEqual(len(self.rows(kind="test", record="test")), 1)
+                    os.remove(self.csv)
+
+    def test_a_live_run_of_any_id_shows_its_intervals(self):
+        for run_id in ("nightly, 7", 'a "quoted" one', os.fsdecode(b"caf\xe9")):
+            with self.subTest(run_id=run_id):
+                done = self.bench_run("--live", "--interval=100ms", "--process", "--", "sleep", "0.3", SYSCOST_RUN_ID=run_id)
+                self.assertIn("calls/s", done.err)
+
+    def test_rows_of_another_id_are_not_those_of_the_run(self):
+        # Its id ends as theirs.
+        done = self.bench_run(f"--csv={self.csv}", "--", "env", "SYSCOST_RUN_ID=run 7", PLAIN, "--gtest_filter=WithFixture.One",
+                              code=1, SYSCOST_RUN_ID="7")
+        self.assertIn("no program below env reported a test", done.err)
+        self.assertEqual(len(self.rows(kind="test", record="test")), 1, "and they stay")
+        # In a file that is only for this command, all rows are its own.
+        done = self.bench_run("--", "env", "SYSCOST_RUN_ID=run 7", PLAIN, "--gtest_filter=WithFixture.One", SYSCOST_RUN_ID="7")
+        self.assertIn("WithFixture.One  passed  wall ", done.err)
+
     def test_a_linked_program_measures_itself_once(self):
         self.bench_run(f"--csv={self.csv}", "--", MANY, "--gtest_filter=WithFixture.*")
         self.assertEqual(self.getppids(), {"WithFixture.One": 14, "WithFixture.Two": 24})

@@ -45,7 +45,7 @@ PLUGIN = {
     "profilers/perf": ["os", "profilers", "profilers/launcher"],
     "symbols": ["core", "os"],
     "symbols/helper": ["os", "symbols"],
-    "bench_run": ["agent/common", "agent/find", "agent/inject", "os", "session", "session/options"],
+    "bench_run": ["agent/common", "agent/find", "agent/inject", "csv", "os", "session", "session/options"],
     "gpu/cupti": ["os", "profilers"],
     "gpu/ioctl": ["core"],
     "gpu_stamps": ["os", "profilers", "session", "session/tools"],

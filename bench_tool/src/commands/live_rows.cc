@@ -16,6 +16,14 @@ namespace {
 /// The rest is read at the next look.
 constexpr std::uintmax_t kMostAtOnce = std::uintmax_t{64} << 20;
 
+std::string cell_of(const std::string& text) {
+  const bool is_quoted = text.find_first_of(",\"") != std::string::npos;
+  if (!is_quoted) return text;
+  std::string cell = "\"";
+  for (const char c : text) cell.append(c == '"' ? 2 : 1, c);
+  return cell + '"';
+}
+
 std::uintmax_t size_of(const std::string& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -25,7 +33,10 @@ std::uintmax_t size_of(const std::string& path) {
 }  // namespace
 
 LiveRows::LiveRows(const cli::Options& options, std::string path)
-    : options_(options), path_(std::move(path)), mark_(options.run_ids.front() + ","), read_to_(size_of(path_)) {}
+    : options_(options),
+      path_(std::move(path)),
+      id_(cell_of(options.run_ids.front()) + ","),
+      read_to_(size_of(path_)) {}
 
 /// Whole rows of the run, from where the look before ended.
 std::string LiveRows::appended() {
@@ -46,7 +57,8 @@ std::string LiveRows::appended() {
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = bytes.find('\n', begin) + 1;
     const std::string_view row = std::string_view(bytes).substr(begin, end - begin);
-    if (row.find(mark_) != std::string_view::npos) rows += row;
+    const std::size_t version_end = row.find(',');
+    if (version_end != std::string_view::npos && row.substr(version_end + 1).starts_with(id_)) rows += row;
     begin = end;
   }
   return rows;

@@ -41,7 +41,7 @@ class LiveRows {
 
   const cli::Options& options_;
   std::string path_;
-  std::string mark_;  ///< In each row of the run.
+  std::string id_;  ///< The second cell of each row of the run, as the file has it, and the comma after it.
   std::string header_;
   std::uintmax_t read_to_ = 0;
   std::deque<Part> parts_;

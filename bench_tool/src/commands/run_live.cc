@@ -21,6 +21,7 @@
 
 #include "commands/live_rows.h"
 #include "commands/watch.h"
+#include "csv/printable.h"
 #include "csv/problems.h"
 #include "os/passing_signals.h"
 #include "os/run_folder.h"
@@ -141,7 +142,7 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
   const char* const given = ::getenv("SYSCOST_RUN_ID");
   const std::string id =
       given != nullptr && *given != '\0'
-          ? given
+          ? csv::printable(given)  // as it will stand in the file
           : fmt::format("live-{}-{}", ::getpid(), std::chrono::system_clock::now().time_since_epoch().count());
   ::setenv("SYSCOST_RUN_ID", id.c_str(), 1);
   own.run_ids = {id};

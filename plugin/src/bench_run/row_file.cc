@@ -7,11 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory_resource>
 #include <optional>
 #include <utility>
 
 #include "bench_run/refusal.h"
 #include "bench_run/variables_below.h"
+#include "csv/row.h"
 #include "os/run_folder.h"
 #include "session/options/options.h"
 #include "session/outside.h"
@@ -81,9 +83,16 @@ bool RowFile::has_rows_of_this_run() const {
   const char* const run_id = getenv("SYSCOST_RUN_ID");
   if (!file || run_id == nullptr) return false;
   file.seekg(size_before_);
-  const std::string mark = std::string(run_id) + ",";
+  // As the writer of rows has it, and as a cell of its own: `7` is not the end of another id.
+  std::pmr::string id;
+  csv::append_field(id, run_id);
+  const std::string cell = std::string(id) + ",";
+  // All rows of a file that is only for this command are its rows, also if a program below has an id of its own.
+  const bool is_ours = g_folder && path_ == g_folder->rows();
   for (std::string line; std::getline(file, line);) {
-    if (line.find(mark) != std::string::npos) return true;
+    const std::size_t version_end = line.find_first_not_of("0123456789");
+    const bool is_row = version_end != 0 && version_end != std::string::npos && line[version_end] == ',';
+    if (is_row && (is_ours || line.compare(version_end + 1, cell.size(), cell) == 0)) return true;
   }
   return false;
 }

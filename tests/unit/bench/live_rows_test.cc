@@ -41,6 +41,17 @@ class LiveRowsTest : public ::testing::Test {
   cli::Options options_;
 };
 
+// An id is a cell: it may need quotes, and another one may end with it.
+TEST_F(LiveRowsTest, AreThoseOfTheIdAndOfNoOther) {
+  options_.run_ids = {"nightly, 7"};
+  append(testing::header());
+  LiveRows live(options_, path_);
+  append(interval(0, 7, "\"nightly, 7\"") + interval(0, 5, "\"weekly, nightly, 7\"") + interval(0, 5, "7"));
+  ASSERT_TRUE(live.read());
+  EXPECT_EQ(live.intervals(), 1U);
+  EXPECT_EQ(live.newest().intervals[0].by_syscall.at("write").calls, 7);
+}
+
 TEST_F(LiveRowsTest, ShowWhatTheWholeFileShowsAndKeepOnlyAMinute) {
   append(testing::header() + interval(0, 77, "r1"));
   LiveRows live(options_, path_);
