@@ -59,9 +59,9 @@ std::vector<Figure> calls(const Subject& now, const Subject* /*before*/, const m
 
 std::vector<Figure> errors(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& of) {
   return sum_of(*now.window, of, [](const SyscallSummary& one) {
-    if (one.calls == std::nullopt) return std::optional<double>();  // entries alone: no results were seen
+    if (!one.errnos) return std::optional<double>();
     double sum = 0;
-    for (const auto& [name, spread] : one.errnos) sum += spread.median;
+    for (const auto& [name, spread] : *one.errnos) sum += spread.median;
     return std::optional(sum);
   });
 }
@@ -72,13 +72,16 @@ std::vector<Figure> new_errnos(const Subject& now, const Subject* before, const 
   if (before == nullptr) return figures;
   std::set<std::pair<std::string_view, std::string_view>> known;
   for (const SyscallSummary& one : before->window->syscalls) {
-    for (const auto* errnos : {&one.errnos, &one.per_run_errnos}) {
+    if (is_chosen(one, of) && !one.errnos) return {};
+    for (const auto* errnos : {one.errnos ? &*one.errnos : nullptr, &one.per_run_errnos}) {
+      if (errnos == nullptr) continue;
       for (const auto& [name, spread] : *errnos) known.emplace(one.name, name);
     }
   }
   for (const SyscallSummary& one : now.window->syscalls) {
     if (!is_chosen(one, of)) continue;
-    for (const auto& [name, spread] : one.errnos) {
+    if (!one.errnos) return {};
+    for (const auto& [name, spread] : *one.errnos) {
       if (spread.max > 0 && known.count({one.name, name}) == 0) {
         figures.push_back({fmt::format("{} {}", one.name, name), spread.median});
       }

@@ -14,7 +14,7 @@ const char* const kBaselineFooter = R"(bench baseline update RUN...
 Writes the syscalls of the tests of all RUNs into a text file for your repository: sorted, one line for each count.
 Give several runs, three or more if possible. If they differ, the file has the range, and `bench` estimates how many
 false alarms the next run will raise. bench reads the newest run of each file; --all-runs reads all.
-If a test failed, or lost events, no file is written.
+If a test failed, or lost events, no file is written, unless --allow-failed or --allow-lost leaves its counts out.
 
 Examples:
   for i in 1 2 3; do SYSCOST_CSV=$PWD/run$i.csv ctest; done
@@ -46,6 +46,14 @@ Examples:
   bench confirm main.csv pr.csv -- ctest --test-dir build
   bench confirm main.csv pr.csv --times 3 -- build/{program})";
 
+/// Tests that are written without counts.
+void add_allow_options(CLI::App& app, Options& options) {
+  app.add_flag("--allow-failed", options.check.allows_failed,
+               "Write a failed test without counts; check does not judge it while it fails");
+  app.add_flag("--allow-lost", options.check.allows_lost,
+               "Write a test with lost events or missing rows without counts; check does not judge its counts");
+}
+
 }  // namespace
 
 CLI::App* add_confirm_command(CLI::App& app, Options& options, std::string& old_run, std::string& new_run,
@@ -68,8 +76,7 @@ CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_
   update->add_flag("--times", options.check.has_times,
                    "Also write times and percentiles, for budgets of their growth; they differ in each run");
   update->add_flag("--all-runs", options.all_runs, "Take all runs of each file");
-  update->add_flag("--allow-failed", options.check.allows_failed,
-                   "Write a failed test without counts; check does not judge it while it fails");
+  add_allow_options(*update, options);
   return update;
 }
 
@@ -95,6 +102,7 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
                    "Run COMMAND (after `--`) up to N times; only what repeats each time stays red")
       ->type_name("N");
   check->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
+  add_allow_options(*check, options);
   check->add_flag("--all", options.all, "Show every test (json always does)");
   return check;
 }
@@ -121,6 +129,9 @@ std::string check_fault(const Options& options) {
   if (asked.confirm > 0 && !has_command)
     return "--confirm needs a command after `--`: bench check RUN --confirm 2 -- COMMAND";
   if (asked.confirm == 0 && !options.a.empty()) return "check runs a command only with --confirm N";
+  if ((asked.allows_failed || asked.allows_lost) && !asked.is_update) {
+    return "--allow-failed and --allow-lost say what --update writes: bench check RUN --update --allow-lost";
+  }
   if (asked.is_update && asked.confirm > 0) return "--update writes the counts of RUN; leave --confirm out";
   return {};
 }

@@ -14,7 +14,8 @@ inline constexpr const char* kBudgetsFile = "syscost.toml";
 struct CheckOptions {
   std::string output = kBaselineFile;  ///< baseline update: where to write it.
   bool has_times = false;              ///< baseline update: times and percentiles too, for budgets of their growth.
-  bool allows_failed = false;          ///< baseline update: a test that failed is written, without counts.
+  bool allows_failed = false;          ///< Writing a baseline: a test that failed is written, without counts.
+  bool allows_lost = false;            ///< The same of a test that was not counted completely.
   std::string baseline;                ///< check: empty = kBaselineFile where there is one.
   std::string budgets;                 ///< check: empty = kBudgetsFile where there is one.
   bool is_update = false;              ///< check: write what differs into the baseline.

@@ -111,10 +111,12 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   LaterWords& words = grammar.later_words[gates];
   words.is_list = true;
   for (const auto& [word, meaning] : kGates) words.words.emplace_back(word);
-  app.add_option("--allow", raw.allowed, "Tests that do not fail the gate: missing, failed or skipped in NEW")
+  app.add_option("--allow", raw.allowed,
+                 "Tests that do not fail the gate: missing, failed or skipped in NEW; retried: failed, and passed in a "
+                 "later process")
       ->type_name("WORD,...")
       ->delimiter(',')
-      ->check(CLI::IsMember({"missing", "failed", "skipped"}));
+      ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
   app.add_option(

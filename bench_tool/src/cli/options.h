@@ -53,6 +53,7 @@ struct Gate {
   bool allows_missing = false;
   bool allows_failed = false;  ///< Or crashed.
   bool allows_skipped = false;
+  bool allows_retried = false;  ///< A test that failed and passed in a later process counts as that process had it.
 
   bool times() const { return wall || cpu; }
   bool is_off() const { return !counts && !times(); }
@@ -64,7 +65,7 @@ enum ExitCode : int {
   kExitOk = 0,
   kExitRegression = 1,
   kExitBadInput = 2,   ///< Usage, input or I/O.
-  kExitNoVerdict = 3,  ///< Only with --strict.
+  kExitNoVerdict = 3,  ///< Something could not be judged.
 };
 
 struct Options {

@@ -143,6 +143,7 @@ Parsed finish(Options options, const Raw& raw) {
   options.gate.allows_missing = is_allowed("missing");
   options.gate.allows_failed = is_allowed("failed");
   options.gate.allows_skipped = is_allowed("skipped");
+  options.gate.allows_retried = is_allowed("retried");
   for (const std::string& raw_pair : raw.pairs) {
     // Names are paired as they are printed.
     const std::string pair = options.is_printable() ? csv::printable(raw_pair) : raw_pair;

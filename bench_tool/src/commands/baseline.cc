@@ -15,6 +15,7 @@
 #include "commands/count_rules.h"
 #include "commands/injected.h"
 #include "commands/surroundings.h"
+#include "commands/without_counts.h"
 #include "csv/all_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
@@ -98,19 +99,17 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
   model::Baseline baseline;
   baseline.surroundings = surroundings_of(data);
+  WithoutCounts without_counts(options.check, options.runs.front(), problems);
   std::size_t cells = 0;
   std::size_t varying = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (!windows[i].is_ours() || windows[i].is_plain) continue;
-    const bool is_allowed = options.check.allows_failed && stats::has_failed(windows[i]);
-    if (const std::string fault = stats::fault_of(windows[i]); !fault.empty() && !is_allowed) {
-      problems.add(options.runs.front(), 0, fmt::format("{} cannot be a baseline: {}", windows[i].name, fault));
-      continue;
-    }
+    const WithoutCounts::Answer answer = without_counts.decide(windows[i]);
+    if (answer == WithoutCounts::Answer::refused) continue;
     add_classes(windows[i], baseline);
     baseline.windows.push_back(
         stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
-    if (options.check.has_times && !is_allowed) {
+    if (options.check.has_times && answer == WithoutCounts::Answer::has_counts) {
       budgets::add_times(budgets::subject_of(data, groups[i], windows[i], true), baseline.windows.back());
     }
     for (const model::BaselineCell& cell : baseline.windows.back().cells) {
@@ -127,7 +126,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   }
   if (!problems.empty()) {
     problems.print(err);
-    err << "bench: no baseline was written\n";
+    err << "bench: no baseline was written" << without_counts.advice() << '\n';
     return cli::kExitBadInput;
   }
   const std::size_t count = baseline.windows.size();
@@ -141,7 +140,8 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   out << fmt::format("wrote {}: {} window{} (tests, set-ups, loops), {} counts, {} run{}; {} counts vary\n",
                      csv::printable(options.check.output), count, count == 1 ? "" : "s", cells, alarms.runs,
                      alarms.runs == 1 ? "" : "s", varying)
-      << alarms.text() << '\n';
+      << alarms.text() << '\n'
+      << without_counts.text();
   if (!rules.empty()) out << rules << '\n';
   InjectedCalls injected;
   for (const stats::WindowSummary& window : windows) injected.add(window);

@@ -221,7 +221,7 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
     if (fault.empty()) fault = result.locations.load(file);
   }
   if (fault.empty() && options.check.is_update) {
-    if (problems.empty()) return check_update(result, out, err);
+    if (problems.empty()) return check_update(options.check, result, out, err);
     fault = "no baseline was written";
   }
   if (!fault.empty()) {

@@ -72,7 +72,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
                       CheckResult& result, csv::Problems& problems);
 
 /// Writes the differences into the baseline; returns the exit code.
-int check_update(const CheckResult& result, std::ostream& out, std::ostream& err);
+int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err);
 
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);

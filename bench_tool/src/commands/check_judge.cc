@@ -13,6 +13,7 @@
 #include "commands/baseline.h"
 #include "commands/check.h"
 #include "commands/injected.h"
+#include "commands/not_compared.h"
 #include "commands/surroundings.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
@@ -76,6 +77,19 @@ void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
   row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
+}
+
+/// Tests of the run that the baseline has without counts.
+std::string left_unjudged(const CheckResult& result) {
+  const auto is_left = [&](const CheckedRow& row) {
+    if (!row.baseline_index || !row.run_index) return false;
+    const std::string& outcome = result.baseline.windows[*row.baseline_index].outcome;
+    return outcome == model::kOutcomeFailed || outcome == model::kOutcomeLost;
+  };
+  const auto left = std::count_if(result.rows.begin(), result.rows.end(), is_left);
+  if (left == 0) return {};
+  return fmt::format("{} test{} failed or lost events when the baseline was made, so {} counts are not judged", left,
+                     left == 1 ? "" : "s", left == 1 ? "its" : "their");
 }
 
 /// The rules that the baseline was measured with.
@@ -166,8 +180,17 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     if (outcome == model::kOutcomeVaries) ungate(rows[i], "passed and skipped");
     // A test that failed in the baseline and passes now is new: it has counts for the first time.
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
+    if (outcome != model::kOutcomeLost || is_red(rows[i])) continue;
+    if (stats::fault_of(*rows[i].new_window).allowed_by == stats::kAllowLost) {
+      ungate(rows[i], "not counted completely");
+    } else {
+      rows[i].reason = "its counts were lost or missing when the baseline was made";
+    }
   }
   const stats::JointJudgement together = stats::judge_together(policy, rows);
+  std::vector<const Comparison*> pointers;
+  for (const Comparison& row : rows) pointers.push_back(&row);
+  const std::string without_errors = errors_not_compared(pointers, kCheckSides);
   std::vector<std::string> injected = injected_warnings(rows, before, after);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::optional<std::size_t> in_run = result.rows[i].run_index;
@@ -177,6 +200,8 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   }
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
+  if (!without_errors.empty()) result.warnings.push_back(without_errors);
+  if (const std::string line = left_unjudged(result); !line.empty()) result.warnings.push_back(line);
   for (const stats::ScatteredProgram& program : together.scattered) {
     result.warnings.push_back(stats::warning_of(program));
   }

@@ -32,6 +32,7 @@ bool is_within(const budgets::Budget& budget, const budgets::Finding& finding, c
 std::optional<std::uint64_t> part_of(const SiteTotal& one, std::string_view measure, const std::string& of) {
   if (measure == "calls") return one.calls;
   if (measure == "kernel") return one.kernel_ns;
+  if ((measure == "errors" || measure == "new-errnos") && !one.errors) return std::nullopt;
   if (measure == "errors") {
     std::uint64_t sum = 0;
     for (const auto& [name, count] : one.errnos) sum += count;

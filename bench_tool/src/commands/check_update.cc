@@ -9,15 +9,15 @@
 #include "budgets/measures.h"
 #include "commands/baseline.h"
 #include "commands/check.h"
+#include "commands/without_counts.h"
 #include "csv/printable.h"
 #include "stats/baseline_windows.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-/// Puts the differences into the baseline. Returns why a test cannot be written, one text for each such test.
-std::vector<std::string> update(const CheckResult& result, model::Baseline& baseline) {
-  std::vector<std::string> faults;
+/// Puts the differences into the baseline.
+void update(const CheckResult& result, WithoutCounts& without_counts, model::Baseline& baseline) {
   const bool has_times = baseline.has_times();
   std::vector<model::BaselineWindow> windows;
   for (const CheckedRow& row : result.rows) {
@@ -27,35 +27,36 @@ std::vector<std::string> update(const CheckResult& result, model::Baseline& base
       continue;
     }
     const stats::WindowSummary& window = result.windows[*row.run_index];
-    if (const std::string fault = stats::fault_of(window); !fault.empty()) {
-      faults.push_back(fmt::format("{} cannot be a baseline: {}", window.name, fault));
-      continue;
-    }
+    const WithoutCounts::Answer answer = without_counts.decide(window);
+    if (answer == WithoutCounts::Answer::refused) continue;
     add_classes(window, baseline);
     const model::Group& group = result.groups[*row.run_index];
     windows.push_back(
         stats::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group)));
-    if (has_times) budgets::add_times(budgets::subject_of(result.data, group, window, true), windows.back());
+    if (has_times && answer == WithoutCounts::Answer::has_counts)
+      budgets::add_times(budgets::subject_of(result.data, group, window, true), windows.back());
   }
   baseline.windows = std::move(windows);
-  return faults;
 }
 
 }  // namespace
 
-int check_update(const CheckResult& result, std::ostream& out, std::ostream& err) {
+int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err) {
   model::Baseline baseline = result.baseline;
-  const std::vector<std::string> faults = update(result, baseline);
-  for (const std::string& fault : faults) err << "bench: " << fault << '\n';
+  csv::Problems problems;
+  WithoutCounts without_counts(options, result.data.name, problems);
+  update(result, without_counts, baseline);
+  problems.print(err);
   const bool is_new = model::to_text(baseline) != model::to_text(result.baseline);
-  std::string fault = faults.empty() ? "" : "no baseline was written";
+  std::string fault = problems.empty() ? "" : "no baseline was written" + without_counts.advice();
   if (fault.empty() && is_new) fault = write_baseline(result.baseline_file, std::move(baseline));
   if (!fault.empty()) {
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
   out << fmt::format("{} {}\n", csv::printable(result.baseline_file),
-                     is_new ? "is updated: read its diff before you commit it" : "is up to date: nothing was written");
+                     is_new ? "is updated: read its diff before you commit it" : "is up to date: nothing was written")
+      << without_counts.text();
   return cli::kExitOk;
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "commands/compare.h"
+#include "commands/not_compared.h"
 #include "csv/printable.h"
 #include "render/units.h"
 
@@ -25,13 +26,21 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-/// The judge calls its sides OLD and NEW.
-std::string reason_of(const Comparison& row) {
-  return replaced(replaced(row.reason, "NEW", "the run"), "OLD", "the baseline");
+std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
+  std::vector<const Comparison*> rows;
+  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
+  return rows;
 }
 
-std::string calls_of(const stats::WindowSummary* window) {
-  return window == nullptr ? "" : render::count(window->calls ? window->calls : window->entries);
+/// The judge calls its sides OLD and NEW.
+std::string reason_of(const Comparison& row) {
+  return replaced(replaced(row.reason, "NEW", kCheckSides.now), "OLD", kCheckSides.before);
+}
+
+std::string calls_of(const Comparison& row, const stats::WindowSummary* window) {
+  if (window == nullptr) return "";
+  if (window->calls && !row.counts_entries) return render::count(window->calls);
+  return render::count(window->entries) + (window->entries ? " entries" : "");
 }
 
 /// `1 regressed, 1 missing, 23 same`: bad news first.
@@ -51,8 +60,8 @@ std::string counts_line(const CheckResult& result) {
 }  // namespace
 
 std::string calls_cell(const Comparison& row) {
-  const std::string before = calls_of(row.old_window);
-  std::string now = calls_of(row.new_window);
+  const std::string before = calls_of(row, row.old_window);
+  std::string now = calls_of(row, row.new_window);
   if (row.old_window == nullptr || before == now) return now;
   return row.new_window == nullptr ? before : before + " -> " + now;
 }
@@ -76,6 +85,8 @@ std::string verdict_word(const CheckSettings& settings, const CheckResult& resul
 std::string check_title(const CheckSettings& settings, const CheckResult& result) {
   std::string out = verdict_word(settings, result) + ": ";
   if (result.has_baseline) {
+    const std::string left_out = not_compared(comparisons_of(result), kCheckSides);
+    if (!left_out.empty()) out += left_out + "; ";
     out += fmt::format("{} (baseline {}, {} run{})", counts_line(result), csv::printable(result.baseline_file),
                        result.baseline.runs, result.baseline.runs == 1 ? "" : "s");
   }

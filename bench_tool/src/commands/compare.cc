@@ -20,12 +20,14 @@
 #include "commands/count_rules.h"
 #include "commands/gate.h"
 #include "commands/injected.h"
+#include "commands/not_compared.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
+#include "stats/retries.h"
 #include "stats/site_changes.h"
 #include "stats/unequal_waits.h"
 
@@ -71,12 +73,24 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
   return same == groups.end() ? std::nullopt : std::optional<std::size_t>(same - groups.begin());
 }
 
-/// Groups of one side as pairing sees them, with their summaries, and their families.
-std::vector<stats::PairCandidate> summarize_side(model::Dataset& data, std::vector<WindowSummary>& windows,
-                                                 std::vector<model::Group>& groups,
-                                                 std::vector<scale::Family>& families) {
+/// `OLD: the failed attempts of 2 tests are left out, which passed in a later process: A, B`; "" if there are none.
+std::string left_out_attempts(const std::vector<std::string>& tests, std::string_view side) {
+  constexpr std::size_t kMostNamed = 5;
+  if (tests.empty()) return {};
+  const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamed));
+  return fmt::format("{}: the failed attempts of {} test{} are left out, because a later process passed: {}{}", side,
+                     tests.size(), tests.size() == 1 ? "" : "s", fmt::join(tests.begin(), end, ", "),
+                     end == tests.end() ? "" : ", ...");
+}
+
+/// Groups of one side as pairing sees them, with their summaries, and their families. `attempts` becomes a line about
+/// those that --allow retried leaves out.
+std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::string_view side, model::Dataset& data,
+                                                 std::vector<WindowSummary>& windows, std::vector<model::Group>& groups,
+                                                 std::vector<scale::Family>& families, std::string& attempts) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   groups = model::group_samples(data, model::Tools::left_out);
+  if (gate.allows_retried) attempts = left_out_attempts(stats::leave_out_failed_attempts(data, groups), side);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
   candidates.reserve(groups.size());
@@ -149,14 +163,27 @@ bool has_pairs(const CompareResult& result) {
   return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
 }
 
+std::vector<const Comparison*> pointers_to(const std::vector<Comparison>& rows) {
+  std::vector<const Comparison*> pointers;
+  for (const Comparison& row : rows) pointers.push_back(&row);
+  return pointers;
+}
+
 /// The verdict on what was read, with the exit code and the reason for it.
 Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
   const std::string gate = gate_line(result.rows, options.gate);
   std::string reason = gate.substr(gate.find(": ") + 2);
   if (reason == "none") reason = "nothing is gated (--gate none)";
+  const std::vector<const Comparison*> rows = pointers_to(result.rows);
+  const std::string left_out = options.gate.counts ? not_compared(rows, kCompareSides) : "";
   if (std::any_of(result.rows.begin(), result.rows.end(), fails)) {
-    return {cli::kExitRegression, "red, exit code 1: " + reason};
+    return {cli::kExitRegression, "red, exit code 1: " + reason + (left_out.empty() ? "" : "; " + left_out)};
+  }
+  if (!left_out.empty()) return {cli::kExitNoVerdict, "no answer, exit code 3: " + left_out};
+  const std::string unjudged = options.gate.counts ? without_verdict(rows) : "";
+  if (options.gate.counts && judged_nothing(rows)) {
+    return {cli::kExitNoVerdict, fmt::format("no answer, exit code 3: {}, and no other was judged", unjudged)};
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(),
                                         [&](const Comparison& row) { return lacks_answer(row, options.gate); });
@@ -164,7 +191,7 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     return {cli::kExitNoVerdict, fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict)",
                                              unanswered, unanswered == 1 ? "" : "s")};
   }
-  return {cli::kExitOk, "ok, exit code 0: " + reason};
+  return {cli::kExitOk, "ok, exit code 0: " + reason + (unjudged.empty() ? "" : "; " + unjudged)};
 }
 
 }  // namespace
@@ -210,8 +237,12 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   std::vector<model::Group> new_groups;
   std::vector<scale::Family> old_families;
   std::vector<scale::Family> new_families;
-  const auto old_side = summarize_side(result.old_data, result.old_windows, old_groups, old_families);
-  const auto new_side = summarize_side(result.new_data, result.new_windows, new_groups, new_families);
+  std::string old_attempts;
+  std::string new_attempts;
+  const auto old_side =
+      summarize_side(options.gate, "OLD", result.old_data, result.old_windows, old_groups, old_families, old_attempts);
+  const auto new_side =
+      summarize_side(options.gate, "NEW", result.new_data, result.new_windows, new_groups, new_families, new_attempts);
   const InjectedSide old_injected{"OLD", inject_rules(result.old_data)};
   const InjectedSide new_injected{"NEW", inject_rules(result.new_data)};
   for (WindowSummary& window : result.old_windows) window.inject_rules = old_injected.rules;
@@ -226,6 +257,9 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
                     " (one test in each file)";
   }
   add_warnings(result);
+  for (std::string* const line : {&old_attempts, &new_attempts}) {
+    if (!line->empty()) result.warnings.push_back(std::move(*line));
+  }
   if (only_one_has_details) {
     result.warnings.push_back(
         fmt::format("only {} has details of syscalls (--syscost_detail): their counts are added up",
@@ -257,6 +291,18 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   if (together.unequal_waits != 0) {
     result.warnings.push_back(stats::warning_of_unequal_waits(
         together.unequal_waits, "to judge them, run both 5 times (--gtest_repeat=5, or bench ab --counts)"));
+  }
+  const auto retried = std::count_if(result.rows.begin(), result.rows.end(), [](const Comparison& row) {
+    return row.new_window != nullptr && row.new_window->was_retried;
+  });
+  if (retried != 0) {
+    result.warnings.push_back(
+        fmt::format("{} test{} failed in NEW and passed in a later process, as with ctest --repeat until-pass: --allow "
+                    "retried judges {} by that one",
+                    retried, retried == 1 ? "" : "s", retried == 1 ? "it" : "them"));
+  }
+  if (std::string line = errors_not_compared(pointers_to(result.rows), kCompareSides); !line.empty()) {
+    result.warnings.push_back(std::move(line));
   }
   for (std::string& line : injected_warnings(result.rows, old_injected, new_injected)) {
     result.warnings.push_back(std::move(line));

@@ -31,6 +31,9 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
 struct Conclusion {
   int exit_code = cli::kExitOk;
   std::string text;  ///< For people: the word, the exit code, and its reason.
+
+  /// `ok`, `red`, `no answer` or `none`: the first words of the text.
+  std::string word() const { return text.substr(0, text.find(',')); }
 };
 
 /// Everything the renderers need.

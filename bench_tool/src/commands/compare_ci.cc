@@ -58,7 +58,12 @@ std::pair<std::string_view, std::string_view> ci_names(const Comparison& row) {
 }
 
 render::CiReport compare_ci(const CompareResult& result) {
-  render::CiReport report{"bench compare", kCompareRules, {}, result.warnings, gate_line(result.rows, result.gate)};
+  const bool has_answer = result.conclusion.exit_code != cli::kExitNoVerdict;
+  render::CiReport report{"bench compare",
+                          kCompareRules,
+                          {},
+                          result.warnings,
+                          has_answer ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text};
   for (const Comparison& row : result.rows) {
     const auto [suite, test] = ci_names(row);
     render::CiCase one{row.name, std::string(suite), std::string(test), result.locations.find(row.name), {}, {}, {}};

@@ -137,6 +137,7 @@ Json row_json(const stats::Comparison& row) {
           {"verdict", std::string(stats::to_string(row.verdict))},
           {"reason", row.reason},
           {"counts", row.counts_entries ? "entries" : "calls"},
+          {"errnos_compared", !row.lacks_errnos_of_old && !row.lacks_errnos_of_new},
           {"old", side_json(row.old_window)},
           {"new", side_json(row.new_window)},
           {"time", time_json(row, kWallTime)},
@@ -174,8 +175,11 @@ std::string compare_json(const CompareResult& result) {
   if (result.gate.allows_missing) allowed.push_back("missing");
   if (result.gate.allows_failed) allowed.push_back("failed");
   if (result.gate.allows_skipped) allowed.push_back("skipped");
+  if (result.gate.allows_retried) allowed.push_back("retried");
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "compare"},
+                       {"verdict", result.conclusion.word()},
+                       {"exit_code", result.conclusion.exit_code},
                        {"old", render::source_json(result.old_data)},
                        {"new", render::source_json(result.new_data)},
                        {"paired", result.paired},

@@ -90,11 +90,14 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
     auto& list = !gate_failures(row, result.gate).empty() ? failing : row.has_changes() ? changed : unchanged;
     list.push_back(&row);
   }
+  const bool has_answer = result.conclusion.exit_code != cli::kExitNoVerdict;
   std::string out =
-      fmt::format("## syscost: {}\n\n", failing.empty()       ? "no test fails"
+      fmt::format("## syscost: {}\n\n", !has_answer           ? "no answer"
+                                        : failing.empty()     ? "no test fails"
                                         : failing.size() == 1 ? "1 test fails"
                                                               : fmt::format("{} tests fail", failing.size()));
-  std::string totals = gate_line(result.rows, result.gate) + '\n' + law_lines(result);
+  std::string totals = has_answer ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
+  totals += '\n' + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
   const std::string times = time_notes(result);

@@ -42,6 +42,12 @@ std::optional<std::string> added_share(const std::vector<WindowSummary>& windows
   return fmt::format("{:.1f} %", 100 * overhead_ns / wall_ns);
 }
 
+/// GoogleTest's names are `Suite.Test` without blanks. Those of Catch2 and doctest are sentences, mostly.
+bool may_be_googletest(const WindowSummary& window) {
+  return window.test.find(' ') == std::string_view::npos &&
+         (window.kind != "test" || window.test.find('.') != std::string_view::npos);
+}
+
 bool is_all_timed_apart(const std::vector<WindowSummary>& windows) {
   return std::all_of(windows.begin(), windows.end(), [](const WindowSummary& one) { return one.is_timed_apart(); });
 }
@@ -70,7 +76,10 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
     const bool spreads = is_counted_window(row.old_window) && is_counted_window(row.new_window) && !row.tells_per_run;
     const Numbers& numbers = is_entries ? (spreads ? window->spread_entries : window->entries)
                                         : (spreads ? window->spread_calls : window->calls);
-    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "");
+    // Calls of one side and entries of the other are no pair.
+    const bool is_other = is_entries && !row.counts_entries && numbers;
+    return render::count(numbers) + std::string(numbers ? unit_beside(*window, titled_unit) : "") +
+           (is_other ? " entries" : "");
   };
   std::string old_count = count(row.old_window);
   std::string new_count = count(row.new_window);
@@ -90,14 +99,18 @@ std::string number_notes(const CompareResult& result, const std::vector<const Co
   if (has_loop) out += "wall: of loops, taken with nothing attached\n";
   bool has_single = false;
   bool is_benchmark = true;
+  bool is_googletest = true;
   for (const Comparison* row : shown) {
     if (!row->is_paired() || is_loop(row) || (row->old_window->n > 1 && row->new_window->n > 1)) continue;
     has_single = true;
     is_benchmark = is_benchmark && row->old_window->kind == "benchmark" && row->new_window->kind == "benchmark";
+    is_googletest = is_googletest && may_be_googletest(*row->new_window);
   }
   if (has_single) {
     out += fmt::format("n=1: one run of a test says little about its time; {} gives medians\n",
-                       is_benchmark ? "--benchmark_repetitions=10" : "--gtest_repeat=3");
+                       is_benchmark    ? "--benchmark_repetitions=10"
+                       : is_googletest ? "--gtest_repeat=3"
+                                       : "repeating the program under one SYSCOST_RUN_ID");
   }
   return out;
 }

@@ -32,7 +32,13 @@ void ExportedCalls::add(const otlp::ProcessRun& process, const otlp::PlacedWindo
     const TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
     if (!otlp::is_trace_of(file, span, process.pid)) continue;
     const std::vector<const trace::Call*> calls = otlp::calls_within(file, kMost);
-    const std::uint64_t made = std::max<std::uint64_t>(sample.totals.calls.value_or(0), calls.size());
+    // A trace has an event for each trip into the kernel; without a count nobody knows how many have none.
+    const model::Measured& counted = sample.totals.calls.has_value() ? sample.totals.calls : sample.totals.entries;
+    if (!counted.has_value()) {
+      for (std::size_t i = 0; i < calls.size(); ++i) take(otlp::call_span(span, file, *calls[i], i));
+      return;
+    }
+    const std::uint64_t made = std::max<std::uint64_t>(*counted, calls.size());
     const std::uint64_t left_out = made - calls.size();
     span.dropped_events =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(left_out, std::numeric_limits<std::uint32_t>::max()));

@@ -44,14 +44,15 @@ render::Json syscalls_json(const std::vector<SyscallLatency>& syscalls, bool is_
     }
     list.push_back({{"syscall", one.name},
                     {"classes", render::classes_json(one.classes)},
-                    {"calls", render::to_json(one.calls)},
+                    {"calls", one.counts_entries ? render::Json(nullptr) : render::to_json(one.calls)},
+                    {"entries", one.counts_entries ? render::to_json(one.calls) : render::Json(nullptr)},
                     {"errors", render::to_json(one.errors)},
                     {"per_run_calls", render::to_json(one.per_run_calls)},
                     {"bytes", render::to_json(one.bytes)},
                     {"bytes_released", render::to_json(one.bytes_released)},
                     {"short_calls", render::to_json(one.short_calls)},
                     {"injected", render::to_json(one.injected)},
-                    {"errnos", one.errnos},
+                    {"errnos", one.errors ? render::Json(one.errnos) : render::Json(nullptr)},
                     {"latency", std::move(latency)}});
   }
   return list;

@@ -103,8 +103,9 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
                          const render::Paint& paint, std::size_t width) {
   std::string out = '\n' + paint.bold(one.name);
   if (!one.classes.empty()) out += fmt::format(" ({})", one.classes);
-  out += fmt::format(": {} {}", one.calls ? std::to_string(*one.calls) : render::kNotMeasured,
-                     one.calls == 1 ? "call" : "calls");
+  const char* const noun =
+      one.counts_entries ? (one.calls == 1 ? "entry" : "entries") : (one.calls == 1 ? "call" : "calls");
+  out += fmt::format(": {} {}", one.calls ? std::to_string(*one.calls) : render::kNotMeasured, noun);
   if (one.per_run_calls.value_or(0) > 0) out += fmt::format(" ({} per run)", *one.per_run_calls);
   if (one.errors.value_or(0) > 0) {
     std::string list;

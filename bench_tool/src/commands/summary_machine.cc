@@ -19,7 +19,9 @@ namespace {
 using render::Json;
 using render::to_json;
 
-Json errnos_json(const stats::ErrnoNumbers& numbers) {
+Json errnos_json(const std::optional<stats::ErrnoNumbers>& measured) {
+  if (!measured) return nullptr;
+  const stats::ErrnoNumbers& numbers = *measured;
   Json errnos = Json::object();
   for (const auto& [name, spread] : numbers) errnos[name] = to_json(std::optional(spread));
   return errnos;
@@ -34,7 +36,7 @@ Json syscall_json(const stats::SyscallSummary& syscall) {
           {"errnos", errnos_json(syscall.errnos)},
           {"per_run_calls", to_json(syscall.per_run_calls)},
           {"per_run_errors", to_json(syscall.per_run_errors)},
-          {"per_run_errnos", errnos_json(syscall.per_run_errnos)},
+          {"per_run_errnos", syscall.per_run_errors ? errnos_json(syscall.per_run_errnos) : Json(nullptr)},
           {"kernel_ns", to_json(syscall.kernel_ns)},
           {"bytes", to_json(syscall.bytes)},
           {"bytes_released", to_json(syscall.bytes_released)},
@@ -136,8 +138,8 @@ void write_calls_max(Writer& csv, const CsvRow& row) {
 
 void write_errnos(Writer& csv, const CsvRow& row) {
   std::string errnos;
-  if (row.syscall != nullptr) {
-    for (const auto& [name, spread] : row.syscall->errnos) {
+  if (row.syscall != nullptr && row.syscall->errnos) {
+    for (const auto& [name, spread] : *row.syscall->errnos) {
       errnos += (errnos.empty() ? "" : " ") + name + ':' + render::plain(spread.median);
     }
   }

@@ -105,7 +105,8 @@ void Overview::add_totals(const WindowSummary& window) {
     commands::add(total.calls, render::median(one.count()));
     commands::add(total.errors, render::median(one.errors));
     commands::add(total.kernel_ns, render::median(one.kernel_ns));
-    for (const auto& [name, spread] : one.errnos) total.errnos[name] += spread.median;
+    if (!one.errnos) continue;
+    for (const auto& [name, spread] : *one.errnos) total.errnos[name] += spread.median;
   }
 }
 

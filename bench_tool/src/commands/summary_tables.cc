@@ -45,7 +45,7 @@ std::string errors_cell(const SyscallSummary& syscall) {
 /// `18 ENOENT, 1 EACCES (per run)`.
 std::string errnos_cell(const SyscallSummary& syscall) {
   std::string text;
-  for (const auto& [name, spread] : syscall.errnos) {
+  for (const auto& [name, spread] : syscall.errnos.value_or(stats::ErrnoNumbers())) {
     if (spread.max == 0) continue;  // all of it are per-run calls
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", render::count(std::optional(spread)), name);
   }
@@ -90,6 +90,7 @@ std::string errors(const std::optional<double>& number) {
 
 /// `18 ENOENT, 1 EACCES`, the most frequent first.
 std::string errnos(const SyscallTotal& total) {
+  if (!total.errors) return {};  // those that are known are no sum
   std::vector<std::pair<double, std::string>> errnos;
   for (const auto& [name, number] : total.errnos) {
     if (number > 0) errnos.emplace_back(-number, name);

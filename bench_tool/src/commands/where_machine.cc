@@ -16,9 +16,12 @@ using render::to_json;
 using stats::SiteTotal;
 
 Json total_json(const SiteTotal& one) {
-  Json json = {{"syscall", one.syscall},      {"classes", render::classes_json(one.classes)},
-               {"calls", to_json(one.calls)}, {"errors", to_json(one.errors)},
-               {"errnos", one.errnos},        {"kernel_ns", to_json(one.kernel_ns)}};
+  Json json = {{"syscall", one.syscall},
+               {"classes", render::classes_json(one.classes)},
+               {"calls", to_json(one.calls)},
+               {"errors", to_json(one.errors)},
+               {"kernel_ns", to_json(one.kernel_ns)}};
+  json["errnos"] = one.errors ? Json(one.errnos) : Json(nullptr);
   json.update(site_json(one.site));
   return json;
 }

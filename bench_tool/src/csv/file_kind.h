@@ -7,10 +7,15 @@
 
 namespace syscost::bench::csv {
 
-/// True for an open input that begins with `{`.
+/// True for an open input that begins with `{`, after white space or a byte order mark.
 bool is_json(Input& input);
 
-/// True for one that begins as --benchmark_out writes it.
-bool is_benchmark_json(Input& input);
+/// What an open input has to do with Google Benchmark.
+enum class BenchmarkJson {
+  no,
+  yes,      ///< An object with its two keys: other tools put them in another order, or white space between.
+  unknown,  ///< It begins as an object, and ends before it could be told.
+};
+BenchmarkJson benchmark_json(Input& input);
 
 }  // namespace syscost::bench::csv

@@ -46,6 +46,7 @@ Columns columns_of(const Input& input) {
     // The first part cannot be read either, and says so.
   }
   header.resize(std::min(header.find('\n'), filled));
+  std::erase(header, '"');  // see reader.cc
   const auto has = [&](schema::Column column) {
     return header.find(fmt::format(",{},", schema::kColumnNames[static_cast<std::size_t>(column)])) !=
            std::string::npos;

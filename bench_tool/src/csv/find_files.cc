@@ -30,6 +30,27 @@ const char* not_a_file(const fs::file_status& status) {
   }
 }
 
+/// True for a file of Google Benchmark. If that cannot be told, the file is named: it may be one.
+bool is_wanted_json(const std::string& file, Problems& problems) {
+  Input input(file);
+  Problems why;
+  if (!input.open(why)) {
+    problems.remark(file, "cannot be opened; left out, though it may be of Google Benchmark");
+    return false;
+  }
+  switch (benchmark_json(input)) {
+    case BenchmarkJson::yes:
+      return true;
+    case BenchmarkJson::unknown:
+      problems.remark(file, "not whole JSON; left out, though it may be of Google Benchmark");
+      break;
+    case BenchmarkJson::no:
+      if (input.beginning().empty()) problems.remark(file, "empty; left out, though it may be of Google Benchmark");
+      break;
+  }
+  return false;
+}
+
 /// True if the rows of this entry belong to the folder's run.
 bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
   std::error_code ignored;
@@ -44,10 +65,8 @@ bool is_wanted(const fs::directory_entry& entry, Problems& problems) {
     return false;
   }
   // A folder of results also holds JSON files of other tools.
-  if (entry.path().extension() != ".json" || !fs::is_regular_file(status)) return false;
-  Input input(file);
-  Problems unread;  // not ours then
-  return input.open(unread) && is_benchmark_json(input);
+  const bool has_name = file.ends_with(".json") || file.ends_with(".json.gz");
+  return has_name && fs::is_regular_file(status) && is_wanted_json(file, problems);
 }
 
 constexpr const char* kBazelArchive = "outputs.zip";

@@ -19,6 +19,16 @@ void Problems::add_unnamed(const std::string& file, std::size_t count) {
   count_by_file_[file] += count;
 }
 
+void Problems::remark(const std::string& file, std::string message) {
+  Remarks& of_file = remarks_[file];
+  if (std::find(of_file.named.begin(), of_file.named.end(), message) != of_file.named.end()) return;
+  if (of_file.named.size() < kNamedPerFile) {
+    of_file.named.push_back(std::move(message));
+  } else {
+    ++of_file.more;
+  }
+}
+
 void Problems::append(const Problems& other, std::uint64_t lines_before) {
   std::map<std::string, std::size_t> named;
   for (const Problem& problem : named_) ++named[problem.file];
@@ -29,6 +39,10 @@ void Problems::append(const Problems& other, std::uint64_t lines_before) {
   }
   for (const auto& [file, count] : other.count_by_file_) count_by_file_[file] += count;
   total_ += other.total_;
+  for (const auto& [file, remarks] : other.remarks_) {
+    for (const std::string& message : remarks.named) remark(file, message);
+    if (remarks.more != 0) remarks_[file].more += remarks.more;
+  }
 }
 
 void Problems::append_unnoted(const Problems& other) {
@@ -45,6 +59,9 @@ void Problems::append_unnoted(const Problems& other) {
     rest.total_ += count - kNamedPerFile;
     rest.count_by_file_[file] = count;
   }
+  for (const auto& [file, remarks] : other.remarks_) {
+    if (!remarks_.contains(file)) rest.remarks_.emplace(file, remarks);
+  }
   append(rest);
 }
 
@@ -57,6 +74,14 @@ std::vector<std::string> Problems::texts() const {
   for (const auto& [file, count] : count_by_file_) {
     if (count <= kNamedPerFile) continue;
     texts.push_back(printable(file) + ": " + std::to_string(count - kNamedPerFile) + " more bad lines, not named");
+  }
+  for (const auto& [file, remarks] : remarks_) {
+    for (const std::string& message : remarks.named) {
+      texts.push_back(printable(file) + ": note: " + printable(message));
+    }
+    if (remarks.more != 0) {
+      texts.push_back(printable(file) + ": note: " + std::to_string(remarks.more) + " more like these");
+    }
   }
   return texts;
 }

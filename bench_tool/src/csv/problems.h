@@ -25,6 +25,8 @@ class Problems {
   void add(const std::string& file, std::uint64_t line, std::string message);
   /// Notes `count` more about `file` that are not named, because more than kNamedPerFile were.
   void add_unnamed(const std::string& file, std::size_t count);
+  /// Notes what was read as it is, and what a reader must know of it: it changes no exit code.
+  void remark(const std::string& file, std::string message);
   /// Adds the notes of `other`. `lines_before`: the lines of the file before the first line that `other` counted.
   void append(const Problems& other, std::uint64_t lines_before = 0);
   /// Adds the notes of another reading, perhaps of the same files. Leaves out notes that are here already.
@@ -32,7 +34,8 @@ class Problems {
 
   bool empty() const { return total_ == 0; }
   std::size_t count() const { return total_; }
-  /// Each as `file:line: message`, safe to print, in the order they were noted, and how many more there are.
+  /// Each as `file:line: message`, safe to print, in the order they were noted, and how many more there are; remarks as
+  /// `file: note: message`.
   std::vector<std::string> texts() const;
   /// Prints a line for each of them.
   void print(std::ostream& err) const;
@@ -48,6 +51,11 @@ class Problems {
   std::vector<Problem> named_;
   std::map<std::string, std::size_t> count_by_file_;
   std::size_t total_ = 0;
+  struct Remarks {
+    std::vector<std::string> named;
+    std::size_t more = 0;  ///< That are not named.
+  };
+  std::map<std::string, Remarks> remarks_;  ///< By file.
 };
 
 }  // namespace syscost::bench::csv

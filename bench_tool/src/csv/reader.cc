@@ -17,6 +17,8 @@ constexpr std::uint64_t kFirstPlainLine = 3;
 
 /// The end of each row. A line without it is no row. A line with it may still be none: a quoted cell can hold it.
 const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
+/// The same from a program that quotes each cell.
+const std::string kQuotedRowEnd = ",\"" + std::string(schema::kEndMark) + '"';
 
 std::string_view name_before(std::size_t column) {
   for (const auto& [renamed, name] : schema::kNamesBefore) {
@@ -62,12 +64,30 @@ std::string header_fault(std::string_view line, int& version) {
   return {};
 }
 
+bool has_row_end(std::string_view line) {
+  return line.ends_with(kRowEnd) || line.ends_with(kQuotedRowEnd);
+}
+
+/// Why a header with other separators, which spreadsheets of some languages write, cannot be read; else "".
+std::string separator_fault(std::string_view header) {
+  header.remove_prefix(std::min(schema::kColumnNames.front().size(), header.size()));
+  const char separator = header.empty() ? ',' : header.front();
+  if (separator != ';' && separator != '\t' && separator != '|') return {};
+  return fmt::format(
+      "its columns are separated by {}, not by commas: a program saved it anew; save it with commas, or "
+      "use the file that syscost wrote",
+      separator == '\t'  ? "tabs"
+      : separator == ';' ? "semicolons"
+                         : "|");
+}
+
 /// The schema version at the start of a row, 0 when there is none.
 int version_of(std::string_view line) {
   int version = 0;
+  if (line.starts_with('"')) line.remove_prefix(1);
   const char* const end = line.data() + line.size();
   const auto [rest, error] = std::from_chars(line.data(), end, version);
-  return error == std::errc() && rest != end && *rest == ',' ? version : 0;
+  return error == std::errc() && rest != end && (*rest == ',' || *rest == '"') ? version : 0;
 }
 
 /// True for a header line among the rows. If a row ends as it should, its other columns need no check.
@@ -110,11 +130,15 @@ class RowReader {
       return false;
     }
     int columns_version = 0;
-    std::string fault = header_fault(line.text, columns_version);
+    std::string header(line.text);
+    std::erase(header, '"');  // no name of ours has one, and a program that saves the file may quote each
+    std::string fault = header_fault(header, columns_version);
     row_.expect(columns_of_version(columns_version));
     if (fault.empty()) return true;
-    const bool is_ours = line.text.starts_with("schema_version,");
-    if (is_ours && lines_.next(line)) {
+    const bool is_ours = header.starts_with(fmt::format("{},", schema::kColumnNames.front()));
+    if (header.starts_with(schema::kColumnNames.front()) && !is_ours) {
+      if (std::string other = separator_fault(header); !other.empty()) fault = std::move(other);
+    } else if (is_ours && lines_.next(line)) {
       if (int version = version_of(line.text); version > schema::kSchemaVersion) {
         fault = fmt::format("schema version {}, but this bench reads version {}: use the bench of the newer syscost",
                             version, schema::kSchemaVersion);
@@ -136,8 +160,9 @@ class RowReader {
 
   void read_rows(const RowHandler& handle) {
     for (Line line; lines_.next(line);) {
+      if (line.damage == Damage::none && line.text.empty()) continue;  // an editor leaves one at the end
       std::string fault = damage_text(line.damage);
-      if (fault.empty() && line.number >= kFirstPlainLine && !line.text.ends_with(kRowEnd)) fault = kTorn;
+      if (fault.empty() && line.number >= kFirstPlainLine && !has_row_end(line.text)) fault = kTorn;
       if (fault.empty()) {
         if (skips_ && line.text.starts_with(skipped_)) continue;
         fault = take(line, handle);
@@ -188,7 +213,7 @@ class RowReader {
 
   std::string split_text(SplitFault fault, std::string_view line) const {
     // Joined files of two versions have lines of two lengths.
-    if (line.starts_with(fmt::format("{},", schema::kColumnNames.front()))) return kSecondHeader;
+    if (line.substr(line.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) return kSecondHeader;
     const int version = version_of(line);
     const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
     const bool is_other = version != 0 && columns_of_version(version) != row_.columns_;

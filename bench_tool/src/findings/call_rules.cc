@@ -16,10 +16,9 @@ namespace syscost::bench::findings {
 namespace {
 
 double failed_with(const stats::SyscallSummary& syscall, std::string_view error) {
-  for (const auto& [name, spread] : syscall.errnos) {
-    if (name == error) return spread.median;
-  }
-  return 0;
+  if (!syscall.errnos) return 0;
+  const auto found = syscall.errnos->find(error);
+  return found == syscall.errnos->end() ? 0 : found->second.median;
 }
 
 /// By these, programs find out which descriptors are open, or close all there can be. EBADF is an answer then.
@@ -46,7 +45,7 @@ std::vector<Hit> failing_calls(const WindowCalls& window) {
     double failed = syscall.errors ? syscall.errors->median : 0;
     std::string names;
     const bool looks_up = is_one_of(kLookups, syscall_of(syscall.name));
-    for (const auto& [name, spread] : syscall.errnos) {
+    for (const auto& [name, spread] : syscall.errnos.value_or(stats::ErrnoNumbers())) {
       // missing-paths looks at lookups that find nothing.
       if (std::find(kNotNow.begin(), kNotNow.end(), name) != kNotNow.end() || (looks_up && name == "ENOENT")) {
         failed -= spread.median;

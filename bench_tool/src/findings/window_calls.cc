@@ -42,7 +42,9 @@ CallSum WindowCalls::sum(Syscalls syscalls) const {
     out.calls += calls;
     add_to(out.errors, one.errors);
     add_to(out.kernel_ns, one.kernel_ns);
-    for (const auto& [errno_name, spread] : one.errnos) out.errnos[errno_name] += spread.median;
+    for (const auto& [errno_name, spread] : one.errnos.value_or(stats::ErrnoNumbers())) {
+      out.errnos[errno_name] += spread.median;
+    }
     if (calls > most) {
       most = calls;
       out.most = name;

@@ -20,6 +20,11 @@ constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
 constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
+// The line of the head that says what was measured. Files without it have calls and errors.
+constexpr std::string_view kMeasured = "measured";
+constexpr std::string_view kCalls = "calls";
+constexpr std::string_view kEntries = "entries";
+constexpr std::string_view kErrors = "errors";
 constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
@@ -38,7 +43,7 @@ std::string_view or_nothing(const std::string& text) {
 
 /// Calls come first, then errnos, then measures, because readers look for calls first.
 int rank_of(const std::string& what) {
-  if (what == "calls" || what == "entries") return 0;
+  if (what == kCalls || what == kEntries) return 0;
   if (what == kPerRun) return 1;
   if (what.starts_with("E")) return 2;
   if (what.starts_with(kPerRun)) return 3;
@@ -103,6 +108,10 @@ class Parser {
     }
     if (line_ == 0) fault(0, "the file is empty: no baseline");
     if (problems_.count() != problems_before) return std::nullopt;
+    for (BaselineWindow& window : out_.windows) {
+      window.tells_entries = tells_entries_;
+      window.tells_errors = tells_errors_;
+    }
     return std::move(out_);
   }
 
@@ -142,6 +151,13 @@ class Parser {
       out_.runs = *to_number<std::size_t>(fields[1]);
     } else if (fields[0] == "departed" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
       out_.tests_that_departed = *to_number<std::size_t>(fields[1]);
+    } else if (fields[0] == kMeasured && fields.size() == 2) {
+      const auto words = split(fields[1], " ");
+      const auto has = [&](std::string_view word) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+      };
+      tells_entries_ = has(kEntries);
+      tells_errors_ = has(kErrors);
     } else if (fields.size() == 2) {
       out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kEmptyField ? "" : fields[1]);
     } else {
@@ -206,12 +222,42 @@ class Parser {
   csv::Problems& problems_;
   std::size_t line_ = 0;
   bool has_words_before_ = false;  ///< The file is of format 1.
+  bool tells_entries_ = false;
+  bool tells_errors_ = true;
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
 
+/// What the windows with calls know besides: all of them, so that one line says it.
+struct Told {
+  bool entries = false;
+  bool errors = true;
+};
+
+Told told_by(const std::vector<BaselineWindow>& windows) {
+  const auto all = [&](bool BaselineWindow::*tells) {
+    return std::all_of(windows.begin(), windows.end(),
+                       [&](const BaselineWindow& window) { return window.*tells || !window.has_calls(); });
+  };
+  const bool has_calls =
+      std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) { return window.has_calls(); });
+  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors)} : Told();
+}
+
+/// True for a cell that not all windows have.
+bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const Told& told) {
+  if (!window.has_calls()) return false;
+  if (cell.what == kEntries) return !told.entries;
+  return !told.errors && (cell.what.starts_with("E") || cell.what.starts_with(std::string(kPerRun) + " "));
+}
+
 }  // namespace
+
+bool BaselineWindow::has_calls() const {
+  return std::any_of(cells.begin(), cells.end(),
+                     [](const BaselineCell& cell) { return cell.syscall.empty() && cell.what == kCalls; });
+}
 
 bool Baseline::has_details() const {
   return std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
@@ -237,6 +283,10 @@ std::string to_text(Baseline baseline) {
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
+  const Told told = told_by(baseline.windows);
+  if (told.entries || !told.errors) {
+    out += fmt::format("{}\t{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "", told.entries ? " entries" : "");
+  }
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';
   for (BaselineWindow& window : baseline.windows) {
@@ -248,6 +298,7 @@ std::string to_text(Baseline baseline) {
     out += fmt::format("{}{}\t{}\t{} {} {}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
                        window.n);
     for (const BaselineCell& cell : window.cells) {
+      if (is_untold(window, cell, told)) continue;
       out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));
     }
   }

@@ -25,6 +25,8 @@ inline constexpr std::string_view kBaselineTitle = "syscost baseline";
 inline constexpr const char* kOutcomeVaries = "varies";
 /// That of a test that failed in a repetition. It has none, either.
 inline constexpr const char* kOutcomeFailed = "failed";
+/// In the place of the outcome, where counts were lost or are missing. It has none, either.
+inline constexpr const char* kOutcomeLost = "lost";
 
 /// The range of a number over the repetitions of a window.
 struct Range {
@@ -49,9 +51,15 @@ struct BaselineWindow {
   std::string program;
   std::string name;     ///< As it is printed, without the program: `Log.Write, loop flush`.
   std::string kind;     ///< One of schema::kKinds.
-  std::string outcome;  ///< `passed`, `skipped`, `varies`; empty where the kind has none.
+  std::string outcome;  ///< `passed`, `skipped`, or one of the words above; empty where the kind has none.
   std::size_t n = 0;    ///< Repetitions, over all runs.
   std::vector<BaselineCell> cells;
+  // If it has calls: what is known beside them. Older files do not have the entries.
+  bool tells_entries = false;  ///< Entries without a cell are as many as the calls.
+  bool tells_errors = true;    ///< An errno without a cell did not occur.
+
+  /// It has calls; else entries, or nothing.
+  bool has_calls() const;
 
   bool is_same_window(const BaselineWindow& other) const {
     return program == other.program && name == other.name && kind == other.kind;

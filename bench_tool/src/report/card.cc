@@ -64,7 +64,7 @@ std::string failed_text(const SyscallSummary& syscall) {
   if (!all.errors) return render::kNotMeasured;
   if (all.errors->max == 0) return {};
   std::string names;
-  for (const auto& [name, spread] : all.errnos) {
+  for (const auto& [name, spread] : all.errnos.value_or(stats::ErrnoNumbers())) {
     if (spread.max > 0) names += (names.empty() ? "" : ", ") + render::count(Numbers(spread)) + ' ' + name;
   }
   return names.empty() ? render::count(all.errors) : names;

@@ -71,7 +71,8 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
     add_to(line.calls, render::median(one.count()));
     add_to(line.errors, render::median(one.errors));
     add_to(line.kernel_ns, render::median(one.kernel_ns));
-    for (const auto& [name, spread] : one.errnos) line.errnos[name] += spread.median;
+    if (!line.errors || !one.errnos) continue;
+    for (const auto& [name, spread] : *one.errnos) line.errnos[name] += spread.median;
   }
   for (const stats::SyscallLatency& one : latencies) {
     if (one.is_timed && !one.is_coarse) syscalls_[one.name].latency.merge(one.latency);
@@ -131,7 +132,8 @@ std::string Totals::table(const LatencyAxis& axis, bool waits) const {
     const auto& [name, line] = *entry;
     std::string errnos;
     for (const auto& [errno_name, number] : line.errnos) {
-      if (number > 0) errnos += fmt::format("{}{} {}", errnos.empty() ? "" : ", ", render::count(number), errno_name);
+      if (line.errors && number > 0)
+        errnos += fmt::format("{}{} {}", errnos.empty() ? "" : ", ", render::count(number), errno_name);
     }
     const bool has_mean = line.kernel_ns && line.calls && *line.calls > 0;
     const std::string failed = line.errors && *line.errors == 0 ? "" : count_text(line.errors);

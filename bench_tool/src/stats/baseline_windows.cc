@@ -34,14 +34,20 @@ Spread to_spread(const model::Range& range, std::size_t n) {
   return {n, range.middle, range.least, range.most};
 }
 
+/// Calls, and the entries if they are others; without calls the entries alone.
+void add_counts(const std::string& syscall, bool has_calls, const Numbers& calls, const Numbers& entries,
+                std::vector<model::BaselineCell>& cells) {
+  if (has_calls && calls) cells.push_back({syscall, kCalls, to_range(*calls)});
+  const bool are_others = !has_calls || !calls || (entries && to_range(*entries) != to_range(*calls));
+  if (entries && are_others) cells.push_back({syscall, kEntries, to_range(*entries)});
+}
+
 void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
   auto add = [&](std::string what, const Spread& spread) {
-    if (spread.max > 0 || what == kCalls || what == kEntries)
-      out.cells.push_back({one.name, std::move(what), to_range(spread)});
+    if (spread.max > 0) out.cells.push_back({one.name, std::move(what), to_range(spread)});
   };
-  const Numbers& count = has_calls ? one.calls : one.entries;
-  if (count) add(has_calls ? kCalls : kEntries, *count);
-  for (const auto& [name, spread] : one.errnos) add(name, spread);
+  add_counts(one.name, has_calls, one.calls, one.entries, out.cells);
+  for (const auto& [name, spread] : one.errnos.value_or(ErrnoNumbers())) add(name, spread);
   // A 0 stays: it says that per-run calls are known apart.
   if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
   for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
@@ -59,11 +65,13 @@ Spread operator/(const Spread& a, double divisor) {
 /// The figures with the per-run calls, spread over the passes.
 CallFigures spread_figures(const SyscallSummary& one, double passes) {
   CallFigures out = one;
-  Numbers& count = out.calls ? out.calls : out.entries;
-  if (count) count = *count + *one.per_run_calls / passes;
+  for (Numbers* count : {&out.calls, &out.entries}) {
+    if (*count) *count = **count + *one.per_run_calls / passes;
+  }
+  if (!out.errnos) return out;
   for (const auto& [name, spread] : one.per_run_errnos) {
-    const auto found = out.errnos.find(name);
-    out.errnos.insert_or_assign(name, found == out.errnos.end() ? spread / passes : found->second + spread / passes);
+    const auto found = out.errnos->find(name);
+    out.errnos->insert_or_assign(name, found == out.errnos->end() ? spread / passes : found->second + spread / passes);
   }
   return out;
 }
@@ -94,8 +102,24 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
   } else if (cell.what == "kernel_ns") {
     out.kernel_ns = spread;
   } else if (cell.what.starts_with('E')) {
-    out.errnos.insert_or_assign(cell.what, spread);
+    if (!out.errnos) out.errnos.emplace();
+    out.errnos->insert_or_assign(cell.what, spread);
   }
+}
+
+/// Fills in the counts that have no cell.
+void complete(const WindowSummary& window, bool tells_errors, SyscallSummary& one) {
+  const Spread none{window.n, 0, 0, 0};
+  // A syscall that was never made has no line.
+  if (window.calls && !one.calls) one.calls = none;
+  if (window.entries && !one.entries) one.entries = one.calls ? *one.calls : none;
+  if (!window.entries) one.entries.reset();
+  const bool has_errors = window.calls && tells_errors;  // without calls no results were seen
+  if (has_errors && !one.errnos) one.errnos.emplace();
+  if (has_errors) return;
+  one.errnos.reset();
+  one.per_run_errors.reset();
+  one.per_run_errnos.clear();
 }
 
 }  // namespace
@@ -104,13 +128,15 @@ bool has_failed(const WindowSummary& window) {
   return window.outcomes.count(model::kOutcomeFailed) != 0;
 }
 
-std::string fault_of(const WindowSummary& window) {
-  if (has_failed(window)) return "it failed";
+BaselineFault fault_of(const WindowSummary& window) {
+  if (has_failed(window)) return {"it failed", kAllowFailed};
+  if (window.filters.size() > 1) return {"it was counted under several filters"};
   const std::uint64_t lost = window.lost.value_or(0) + window.late.value_or(0);
-  if (lost > 0) return fmt::format("{} events of it were lost or late, so its counts are lower bounds", lost);
-  if (window.incomplete > 0) return "rows of it are missing";
-  if (window.filters.size() > 1) return "it was counted under several filters";
-  if (window.uncounted > 0 || (!window.calls && !window.entries)) return "it was not counted";
+  if (lost > 0) {
+    return {fmt::format("{} events of it were lost or late, so its counts are lower bounds", lost), kAllowLost};
+  }
+  if (window.incomplete > 0) return {"rows of it are missing", kAllowLost};
+  if (window.uncounted > 0 || (!window.calls && !window.entries)) return {"it was not counted", kAllowLost};
   return {};
 }
 
@@ -125,14 +151,20 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
     out.outcome = model::kOutcomeFailed;
     return out;
   }
+  if (fault_of(window).allowed_by == kAllowLost) {
+    out.outcome = model::kOutcomeLost;
+    return out;
+  }
   if (window.outcomes.size() > 1) {
     // It passed in some repetitions and was skipped in others, so its counts are those of two different tests.
     out.outcome = model::kOutcomeVaries;
     return out;
   }
   const bool has_calls = window.calls.has_value();
-  const Numbers& total = has_calls ? window.calls : window.entries;
-  if (total) out.cells.push_back({"", has_calls ? kCalls : kEntries, to_range(*total)});
+  const auto all = [&](auto knows) { return std::all_of(window.syscalls.begin(), window.syscalls.end(), knows); };
+  out.tells_entries = window.entries && all([](const SyscallSummary& one) { return one.entries.has_value(); });
+  out.tells_errors = all([](const SyscallSummary& one) { return one.errnos.has_value(); });
+  add_counts("", has_calls, window.calls, window.entries, out.cells);
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
@@ -171,15 +203,15 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     if (cell.what == "wall_ns") out.wall_ns = spread;
     if (cell.what == kPasses) out.iterations = out.counted_passes = spread;
   }
+  if (out.calls && !out.entries && window.tells_entries) out.entries = out.spread_entries = out.calls;
+  if (out.calls && !window.tells_entries) out.entries = out.spread_entries = std::nullopt;
   out.is_per_iteration = out.counted_passes.has_value();
   for (auto& [name, one] : syscalls) {
     one.name = name;
     const auto classes = baseline.classes.find(std::string(name.substr(0, name.find(' '))));
     if (classes != baseline.classes.end()) one.classes = classes->second;
     one.is_wait = model::has_class(one.classes, "wait");
-    // If calls and entries are known, the file has the calls only. A syscall that was never made has no line.
-    if (out.calls && !one.calls) one.calls = Spread{window.n, 0, 0, 0};
-    if (out.entries && !one.entries) one.entries = Spread{window.n, 0, 0, 0};
+    complete(out, window.tells_errors, one);
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
     if (one.injected) {
       out.injected = out.injected.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.injected->max));

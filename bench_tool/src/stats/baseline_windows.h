@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/baseline.h"
@@ -16,14 +17,21 @@
 
 namespace syscost::bench::stats {
 
-/// The lines of a window; its numbers must be whole (see fault_of()).
+/// The lines of a window. If its numbers are not whole (see fault_of()), it has no counts.
 model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name);
 
 /// True when a repetition failed. The lines of such a window hold no counts.
 bool has_failed(const WindowSummary& window);
 
-/// Why a window's numbers cannot serve as a baseline; "" if they can.
-std::string fault_of(const WindowSummary& window);
+/// Why a window's numbers cannot serve as a baseline.
+struct BaselineFault {
+  std::string text;  ///< "" if they can.
+  /// The option that writes the window without counts; "" if none does.
+  std::string_view allowed_by = {};
+};
+inline constexpr std::string_view kAllowFailed = "--allow-failed";
+inline constexpr std::string_view kAllowLost = "--allow-lost";
+BaselineFault fault_of(const WindowSummary& window);
 
 /// The window of the lines. Its views point into `baseline`, which must outlive it.
 WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window);

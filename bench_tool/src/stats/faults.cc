@@ -24,6 +24,9 @@ bool is_skipped(const WindowSummary& window) {
 /// Why a side's counts are not those of a normal run of the test; "" if they are.
 std::string outcome_fault(const WindowSummary& window, std::string_view side) {
   for (const auto& [outcome, times] : window.outcomes) {
+    if (outcome == "failed" && window.was_retried) {
+      return fmt::format("failed in {} and passed in a later process", side);
+    }
     if (outcome != "passed") return fmt::format("{} in {}", outcome, side);
   }
   return {};
@@ -64,6 +67,11 @@ std::string injected_fault(const WindowSummary& old_window, const WindowSummary&
     if (has_injected(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
   }
   return text;
+}
+
+std::string counted_by(const WindowSummary& window) {
+  if (window.calls && window.entries) return "calls and entries";
+  return window.calls ? "calls" : window.entries ? "entries" : "nothing";
 }
 
 }  // namespace
@@ -111,7 +119,10 @@ std::string why_not_counted(const WindowSummary& old_window, const WindowSummary
     if (window->uncounted == 0) continue;
     return fmt::format("{} of {} repetitions of {} were not counted", window->uncounted, window->n, side);
   }
-  return "no count was measured on both sides";
+  const std::string of_old = counted_by(old_window);
+  const std::string of_new = counted_by(new_window);
+  if (of_old == of_new) return "no count was measured on both sides";
+  return fmt::format("OLD counted {}, NEW {}", of_old, of_new);
 }
 
 }  // namespace syscost::bench::stats

@@ -69,13 +69,16 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
         out.is_coarse = data.text(group.origin) != schema::kOriginSyscost;
       }
       add_to(out.calls, row.calls.has_value() ? row.calls : row.entries);
+      out.counts_entries = out.counts_entries || !row.calls.has_value();
       add_to(out.errors, row.errors);
       add_to(out.per_run_calls, row.per_run_calls);
       add_to(out.bytes, row.bytes);
       add_to(out.bytes_released, row.bytes_released);
       add_to(out.short_calls, row.short_calls);
       add_to(out.injected, row.injected);
-      if (auto errnos = model::parse_errnos(data.text(row.errnos))) {
+      if (!out.errors) {
+        out.errnos.clear();  // the others alone are no sum
+      } else if (auto errnos = model::parse_errnos(data.text(row.errnos))) {
         for (const auto& [name, count] : *errnos) out.errnos[std::string(name)] += count;
       }
       if (row.latency_count.value_or(0) > 0) {

@@ -28,6 +28,7 @@ struct SyscallLatency {
   std::string name;  ///< `write`, `ioctl TCGETS`
   std::string_view classes;
   std::optional<std::uint64_t> calls;  ///< Sum over repetitions; nullopt where not measured.
+  bool counts_entries = false;         ///< These are entries, because a row has no calls.
   std::optional<std::uint64_t> errors;
   std::optional<std::uint64_t> per_run_calls;  ///< The part of `calls` made once per run of a benchmark's loop.
   std::map<std::string, std::uint64_t, std::less<>> errnos;

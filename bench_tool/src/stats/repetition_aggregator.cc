@@ -180,10 +180,18 @@ Numbers RepetitionAggregator::per_run(const Series& series, Measured SyscallRow:
   return spread_in(values_);
 }
 
-ErrnoNumbers RepetitionAggregator::errnos(const Series& series, PerRunCalls per_run) const {
+bool RepetitionAggregator::knows_errnos(const Series& series) const {
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
-    if (series.by_sample[i] == nullptr && !measures(i, &SyscallRow::errors)) return {};
+    const SyscallRow* row = series.by_sample[i];
+    if (row == nullptr ? !measures(i, &SyscallRow::errors) : !row->errors.has_value()) return false;
+    // A tool may count failures without their errnos.
+    if (row != nullptr && *row->errors > 0 && row->errnos == model::kNoName) return false;
   }
+  return true;
+}
+
+std::optional<ErrnoNumbers> RepetitionAggregator::errnos(const Series& series, PerRunCalls per_run) const {
+  if (!knows_errnos(series)) return std::nullopt;
   const bool leaves_out = per_run == PerRunCalls::left_out && tells_per_run_errors(series);
   return errno_numbers(series, &SyscallRow::errnos, true, leaves_out ? &SyscallRow::per_run_errnos : nullptr);
 }

@@ -103,8 +103,8 @@ class RepetitionAggregator {
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
                PerRunCalls per_run = PerRunCalls::left_out) const;
 
-  /// Counts per errno name; none where some repetition did not measure errors.
-  ErrnoNumbers errnos(const Series& series, PerRunCalls per_run = PerRunCalls::left_out) const;
+  /// Counts per errno name; nullopt where some repetition did not measure errors, or not which.
+  std::optional<ErrnoNumbers> errnos(const Series& series, PerRunCalls per_run = PerRunCalls::left_out) const;
 
   /// True where figures are without the per-run calls of `series`.
   bool tells_per_run_calls(const Series& series) const { return is_per_iteration_ && series.knows_per_run_calls; }
@@ -119,6 +119,7 @@ class RepetitionAggregator {
   bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const;
 
  private:
+  bool knows_errnos(const Series& series) const;
   ErrnoNumbers errno_numbers(const Series& series, model::NameId model::SyscallRow::*list, bool is_per_iteration,
                              model::NameId model::SyscallRow::*less) const;
 

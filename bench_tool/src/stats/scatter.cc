@@ -87,7 +87,8 @@ bool add_known(const CountPolicy& policy, const WindowSummary& window, std::map<
     if (policy.is_volatile(syscall.name, syscall.classes)) continue;
     if (policy.tolerance_of(syscall.name, syscall.classes).is_strict()) continue;
     if (syscall.count()) look(syscall, "", *syscall.count());
-    for (const auto& [name, calls] : syscall.errnos) look(syscall, name, calls);
+    if (!syscall.errnos) continue;
+    for (const auto& [name, calls] : *syscall.errnos) look(syscall, name, calls);
   }
   return has_varied;
 }

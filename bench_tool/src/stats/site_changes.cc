@@ -66,9 +66,11 @@ class WindowSites {
       }
       return fold_.column(series, counts_entries ? &SyscallRow::entries : &SyscallRow::calls, mode);
     }
-    const ErrnoNumbers errnos = delta.is_per_run ? fold_.per_run_errnos(series) : fold_.errnos(series, mode);
-    const auto found = errnos.find(delta.errno_name);
-    return found == errnos.end() ? Spread{1, 0, 0, 0} : found->second;
+    const std::optional<ErrnoNumbers> errnos =
+        delta.is_per_run ? fold_.per_run_errnos(series) : fold_.errnos(series, mode);
+    if (!errnos) return std::nullopt;
+    const auto found = errnos->find(delta.errno_name);
+    return found == errnos->end() ? Spread{1, 0, 0, 0} : found->second;
   }
 
   const model::Dataset& data_;

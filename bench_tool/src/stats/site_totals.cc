@@ -45,6 +45,8 @@ void SiteTotals::add(const model::Group& group, const model::SyscallChoice& choi
       add_measured(total.calls, row.calls.has_value() ? row.calls : row.entries);
       add_measured(total.errors, row.errors);
       add_measured(total.kernel_ns, row.latency_sum_ns);
+      if (!total.errors) total.errnos.clear();  // the others alone are no sum
+      if (!total.errors) continue;
       if (row.errnos == model::kNoName) continue;
       if (const auto errnos = model::parse_errnos(data_.text(row.errnos))) {
         for (const auto& [errno_name, count] : *errnos) total.errnos[std::string(errno_name)] += count;

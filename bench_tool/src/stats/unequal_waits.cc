@@ -33,7 +33,8 @@ Counts counts_made(const std::vector<Comparison>& rows, const WindowSummary* Com
     if (row.*side == nullptr) continue;
     for (const SyscallSummary& one : (row.*side)->syscalls) {
       if (one.count() && one.count()->max > 0) made.emplace(one.name, "");
-      for (const auto& [name, calls] : one.errnos) made.emplace(one.name, name);
+      if (!one.errnos) continue;
+      for (const auto& [name, calls] : *one.errnos) made.emplace(one.name, name);
     }
   }
   return made;

@@ -39,6 +39,7 @@ const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run)
   static const CallFigures kNone = [] {
     CallFigures none;
     none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+    none.errnos.emplace();
     return none;
   }();
   if (syscall == nullptr) return kNone;
@@ -137,8 +138,15 @@ class Judge {
   void compare_errnos(std::string_view syscall, const Both& both) {
     const bool tells_per_run = (both.old_one == nullptr || both.old_one->per_run_errors) &&
                                (both.new_one == nullptr || both.new_one->per_run_errors);
-    const ErrnoNumbers& old_errnos = figures_of(both.old_one, tells_per_run).errnos;
-    const ErrnoNumbers& new_errnos = figures_of(both.new_one, tells_per_run).errnos;
+    const std::optional<ErrnoNumbers>& of_old = figures_of(both.old_one, tells_per_run).errnos;
+    const std::optional<ErrnoNumbers>& of_new = figures_of(both.new_one, tells_per_run).errnos;
+    if (!of_old || !of_new) {  // not measured is not 0
+      out_.lacks_errnos_of_old = out_.lacks_errnos_of_old || (of_new && !of_old);
+      out_.lacks_errnos_of_new = out_.lacks_errnos_of_new || (of_old && !of_new);
+      return;
+    }
+    const ErrnoNumbers& old_errnos = *of_old;
+    const ErrnoNumbers& new_errnos = *of_new;
     static const ErrnoNumbers kNone;
     const ErrnoNumbers& old_per_run = tells_per_run && both.old_one != nullptr ? both.old_one->per_run_errnos : kNone;
     const ErrnoNumbers& new_per_run = tells_per_run && both.new_one != nullptr ? both.new_one->per_run_errnos : kNone;

@@ -59,6 +59,9 @@ struct Comparison {
   std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
   bool tells_per_run = false;   ///< Per-run calls were compared apart, for every syscall.
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
+  /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
+  bool lacks_errnos_of_old = false;
+  bool lacks_errnos_of_new = false;
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.

@@ -18,9 +18,9 @@ constexpr std::size_t kLeastIntervals = 30;  // of intervals over two seconds
 constexpr double kLeastCalls = 20;
 constexpr double kNsPerSecond = 1e9;
 
+/// One of the two is measured.
 double number_of(const model::Measured& calls, const model::Measured& entries) {
-  if (calls.has_value()) return static_cast<double>(*calls);
-  return static_cast<double>(entries.value_or(0));
+  return static_cast<double>(calls.has_value() ? *calls : *entries);
 }
 
 std::optional<double> optional_of(const model::Measured& number) {
@@ -28,7 +28,7 @@ std::optional<double> optional_of(const model::Measured& number) {
 }
 
 void add(std::optional<double>& sum, const std::optional<double>& more) {
-  if (sum && more) *sum += *more;
+  sum = sum && more ? std::optional(*sum + *more) : std::nullopt;
 }
 
 WatchedInterval interval_of(const model::Dataset& data, std::uint32_t index) {
@@ -39,6 +39,7 @@ WatchedInterval interval_of(const model::Dataset& data, std::uint32_t index) {
   interval.has_losses = sample.totals.late.value_or(0) + sample.totals.lost.value_or(0) > 0;
   interval.sample = index;
   for (const model::SyscallRow& row : data.rows_of(index)) {
+    if (!row.calls.has_value() && !row.entries.has_value()) continue;  // not counted, which is not 0
     const auto [found, is_new] = interval.by_syscall.try_emplace(data.text(row.syscall));
     IntervalCalls& calls = found->second;
     calls.calls += number_of(row.calls, row.entries);

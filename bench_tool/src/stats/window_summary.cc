@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "model/lists.h"
+#include "stats/retries.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -260,6 +261,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
       out.excludes.insert(data.text(excludes));
     }
   }
+  out.was_retried = out.outcomes.contains("failed") && was_retried(data, group);
   out.is_per_iteration = fold.is_per_iteration();
   out.iterations = fold.totals(&Totals::iterations, {});
   out.counted_passes = fold.divisors();

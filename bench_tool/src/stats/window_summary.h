@@ -29,7 +29,7 @@ struct CallFigures {
   Numbers errors;
   Numbers kernel_ns;
   Numbers latency_count;
-  ErrnoNumbers errnos;
+  std::optional<ErrnoNumbers> errnos;  ///< nullopt: not measured. An errno that is not in it: 0.
 };
 
 /// One syscall (and ioctl request) of a window. If its per-run calls are known, its own figures leave them out.
@@ -83,6 +83,7 @@ struct WindowSummary {
   std::size_t incomplete = 0;           ///< Repetitions with missing rows: their counts are lower bounds.
   std::size_t uncounted = 0;            ///< Repetitions without any count.
   std::map<std::string_view, std::size_t> outcomes;
+  bool was_retried = false;  ///< It failed in a process, and passed in a later one of its run.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
   std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.

@@ -14,8 +14,11 @@
 #include <optional>
 #include <set>
 #include <sstream>
+#include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "bench.h"
 #include "commands/baseline.h"
@@ -49,7 +52,7 @@ TEST_P(BaselineOf, SaysWhatTheRunSaid) {
   written.surroundings = {{"filter", ""}};
   std::size_t judged = 0;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (!stats::fault_of(windows[i]).empty()) continue;
+    if (!stats::fault_of(windows[i]).text.empty()) continue;
     written.windows.push_back(
         stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
   }
@@ -96,7 +99,9 @@ class BaselineFile : public ::testing::Test {
   }
 
   /// A run with two tests: One makes `one` calls of write, Two makes `two`, `fails` of them with ENOENT.
-  std::string make_run(const std::string& id, int one, int two, int fails = 0, const std::string& outcome = "passed") {
+  /// One lost `lost` events.
+  std::string make_run(const std::string& id, int one, int two, int fails = 0, const std::string& outcome = "passed",
+                       int lost = 0) {
     std::ofstream file(path(id + ".csv"));
     file << testing::header();
     for (const auto& [test, calls, errors] : {std::tuple("S.One", one, 0), std::tuple("S.Two", two, fails)}) {
@@ -104,11 +109,31 @@ class BaselineFile : public ::testing::Test {
       const testing::Cells key = {{"run_id", id}, {"test", test}};
       testing::Cells totals = key;
       totals.insert({{"total_calls", count}, {"total_entries", count}, {"outcome", outcome}});
+      totals.emplace("lost", std::to_string(test == std::string("S.One") ? lost : 0));
       testing::Cells cells = key;
       cells.insert({{"calls", count}, {"entries", count}, {"errors", std::to_string(errors)}});
       if (errors > 0) cells.emplace("errnos", "ENOENT:" + std::to_string(errors));
       file << testing::test_row(totals);
       if (calls > 0) file << testing::syscall_row(cells);
+    }
+    return path(id + ".csv");
+  }
+
+  /// The run in `file` as a backend writes it that does not measure `columns`.
+  std::string without(const std::string& file, const std::string& id, const std::set<std::string>& columns) {
+    std::ifstream from(file);
+    std::ofstream to(path(id + ".csv"));
+    std::vector<std::string> names;
+    for (std::string line; std::getline(from, line);) {
+      std::istringstream cells(line);
+      std::string out;
+      std::size_t i = 0;
+      for (std::string cell; std::getline(cells, cell, ','); ++i) {
+        const bool is_header = i == names.size();
+        if (is_header) names.push_back(cell);
+        out += (i == 0 ? "" : ",") + (!is_header && columns.contains(names[i]) ? "" : cell);
+      }
+      to << out << '\n';
     }
     return path(id + ".csv");
   }
@@ -259,6 +284,84 @@ TEST_F(BaselineFile, IsRedForAFailedTestAndIsNotMadeOfOne) {
   EXPECT_EQ(update({failed}), 2);
   EXPECT_EQ(check(failed, {"--update"}), 2);
   EXPECT_EQ(text(), before);
+}
+
+// One program with lost events must not keep all others from having a baseline.
+TEST_F(BaselineFile, TakesATestWithLostEventsWithoutCountsWhereToldTo) {
+  const std::string lost = make_run("lost", 3, 5, 0, "passed", 6);
+  ASSERT_EQ(update({lost}), 2);
+  EXPECT_NE(err_.str().find("S.One cannot be a baseline: 6 events of it were lost or late"), std::string::npos);
+  EXPECT_NE(err_.str().find("no baseline was written; --allow-lost writes such tests without counts"),
+            std::string::npos)
+      << err_.str();
+  ASSERT_EQ(update({lost, "--allow-failed"}), 2) << "another reason";
+  ASSERT_EQ(update({lost, "--allow-lost"}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("1 window without counts, which check does not judge: S.One\n"), std::string::npos)
+      << out_.str();
+  EXPECT_NE(text().find("tests\tS.One\t-\twindow\ttest lost 1\ntests\tS.Two"), std::string::npos) << text();
+  // It loses events again: no other count of it is known, so it is not judged, and check says that.
+  EXPECT_EQ(check(make_run("again", 9, 5, 0, "passed", 1)), 0) << out_.str();
+  EXPECT_NE(out_.str().find("1 test failed or lost events when the baseline was made, so its counts are not judged"),
+            std::string::npos)
+      << out_.str();
+  EXPECT_EQ(check(make_run("more", 3, 6, 0, "passed", 1)), 1) << "the other test is judged: " << out_.str();
+  EXPECT_EQ(check(make_run("failed", 3, 5, 0, "failed", 1)), 1) << "a failure is red: " << out_.str();
+  // It has counts for the first time.
+  EXPECT_EQ(check(make_run("whole", 3, 5)), 0) << out_.str();
+  EXPECT_NE(out_.str().find("1 new, 1 same"), std::string::npos) << out_.str();
+  EXPECT_EQ(check(path("whole.csv"), {"--all"}), 0);
+  EXPECT_NE(out_.str().find("its counts were lost or missing when the baseline was made"), std::string::npos);
+  ASSERT_EQ(check(path("whole.csv"), {"--update"}), 0) << err_.str();
+  EXPECT_EQ(check(make_run("four", 4, 5)), 1) << out_.str();
+}
+
+TEST_F(BaselineFile, NamesTheOptionsForTestsThatCannotBeInIt) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  EXPECT_EQ(check(make_run("lost", 4, 5, 0, "passed", 1), {"--update"}), 2);
+  EXPECT_NE(err_.str().find("; --allow-lost writes such tests"), std::string::npos) << err_.str();
+  EXPECT_EQ(check(path("lost.csv"), {"--allow-lost"}), 2) << "nothing is written";
+  EXPECT_EQ(check(path("lost.csv"), {"--update", "--allow-lost"}), 0) << err_.str();
+  EXPECT_NE(text().find("test lost 1"), std::string::npos) << text();
+  ASSERT_EQ(update({make_run("failed", 3, 5, 0, "failed")}), 2);
+  EXPECT_NE(err_.str().find("; --allow-failed writes such tests"), std::string::npos) << err_.str();
+}
+
+// Backends that count calls, and one that counts entries and sees no results.
+TEST_F(BaselineFile, ComparesEntriesWithARunThatHasNoCalls) {
+  const std::string whole = make_run("whole", 3, 5, 1);
+  ASSERT_EQ(update({whole}), 0) << err_.str();
+  EXPECT_NE(text().find("measured\tcalls errors entries\n"), std::string::npos) << text();
+  const std::string entries = without(whole, "entries", {"calls", "total_calls", "errors", "errnos"});
+  EXPECT_EQ(check(entries), 0) << out_.str();
+  EXPECT_NE(out_.str().find("which calls fail was measured in the baseline alone, so failed calls of 2 tests"),
+            std::string::npos)
+      << out_.str();
+  EXPECT_EQ(check(without(make_run("more", 4, 5), "fewer", {"calls", "total_calls", "errors", "errnos"})), 1);
+  // The other way round there is no errno that is new.
+  ASSERT_EQ(update({entries}), 0) << err_.str();
+  EXPECT_EQ(check(whole), 0) << out_.str();
+  EXPECT_EQ(check(path("more.csv")), 1) << out_.str();
+}
+
+TEST_F(BaselineFile, JudgesNothingWhereNoCountIsOnBothSides) {
+  const std::string whole = make_run("whole", 3, 5);
+  const std::string calls = without(whole, "calls", {"entries", "total_entries"});
+  const std::string entries = without(whole, "entries", {"calls", "total_calls", "errors"});
+  ASSERT_EQ(update({calls}), 0) << err_.str();
+  EXPECT_EQ(text().find("measured"), std::string::npos) << "as older files";
+  EXPECT_EQ(check(entries), 3) << out_.str();
+  EXPECT_EQ(
+      out_.str().find("not judged: 2 of 2 tests could not be compared: the baseline counted calls, the run entries;"),
+      0U)
+      << out_.str();
+  EXPECT_EQ(run({"compare", calls, entries}), 3) << "compare agrees: " << out_.str();
+  EXPECT_EQ(
+      out_.str().find("verdict: no answer, exit code 3: 2 of 2 tests could not be compared: OLD counted calls, NEW "
+                      "entries"),
+      0U)
+      << out_.str();
+  EXPECT_EQ(run({"compare", calls, entries, "--gate", "none"}), 0);
+  EXPECT_EQ(run({"compare", calls, whole}), 0) << out_.str();
 }
 
 // Its set-up made no call in the baseline's run, so that there is no line of it.

@@ -22,7 +22,7 @@ std::vector<SyscallSummary> syscalls(const std::vector<double>& waits, const Cou
   std::vector<SyscallSummary> calls{futex_calls(waits)};
   for (const auto& [name, numbers] : counts) {
     if (name == kMissing) {
-      calls.back().errnos["ENOENT"] = *spread_of(numbers);
+      (*calls.back().errnos)["ENOENT"] = *spread_of(numbers);
     } else {
       calls.push_back(syscall(name, spread_of(numbers)));
     }

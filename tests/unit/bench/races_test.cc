@@ -93,7 +93,7 @@ TEST(Races, CountWhereNoToleranceIsAskedFor) {
 SyscallSummary failing(const std::string& name, double calls, const std::string& errno_name, double errors) {
   SyscallSummary one = call(name, {calls});
   one.errors = spread_of({errors});
-  if (errors > 0) one.errnos[errno_name] = *spread_of({errors});
+  if (errors > 0) (*one.errnos)[errno_name] = *spread_of({errors});
   return one;
 }
 

@@ -113,13 +113,13 @@ TEST(Reader, ReportsEveryLineThatIsNoRowWhereverItStands) {
                            test_row({{"test", "B"}}) + bad + bad + "not closed");
   EXPECT_EQ(result.tests, (Names{"A", "B"}));
   EXPECT_EQ(result.lines, (Lines{4, 8}));
-  for (const char* line : {"2", "3", "5", "6", "7", "9", "10", "11"}) {
+  for (const char* line : {"2", "3", "5", "7", "9", "10", "11"}) {
     EXPECT_NE(result.problems.find(std::string("f.csv:") + line + ": the row stops before its last column"),
               std::string::npos)
         << line << '\n'
         << result.problems;
   }
-  EXPECT_EQ(std::count(result.problems.begin(), result.problems.end(), '\n'), 8);
+  EXPECT_EQ(std::count(result.problems.begin(), result.problems.end(), '\n'), 7) << "an empty line is no row";
 }
 
 TEST(Reader, CountsBadLinesThatSpanTheReadersBlocks) {
@@ -170,10 +170,11 @@ TEST(Reader, UnquotesCells) {
   EXPECT_EQ(read(header() + test_row({{"test", "\"a, \"\"b\"\"\""}})).tests, Names{"a, \"b\""});
 }
 
-TEST(Reader, ReportsAnEmptyLine) {
-  const Read result = read(header() + '\n' + test_row({{"test", "B"}}));
+// syscost writes none; an editor or a spreadsheet may.
+TEST(Reader, PassesOverAnEmptyLine) {
+  const Read result = read(header() + '\n' + test_row({{"test", "B"}}) + '\n');
   EXPECT_EQ(result.tests, Names{"B"});
-  EXPECT_EQ(result.problems.rfind("f.csv:2: ", 0), 0U) << result.problems;
+  EXPECT_EQ(result.problems, "");
 }
 
 TEST(Reader, NamesTheFirstLinesOfManyAndCountsTheRest) {

@@ -169,7 +169,7 @@ Suite& add_untimely(Suite& suite, int times, double more) {
   const auto reads = [](double early) {
     SyscallSummary one = syscall("read", spread_of({40 + early}));
     one.errors = spread_of({early});
-    one.errnos["EAGAIN"] = *spread_of({early});
+    (*one.errnos)["EAGAIN"] = *spread_of({early});
     return one;
   };
   for (int i = 0; i < times; ++i) suite.add_test({reads(5)}, {reads(5 + more)});

@@ -160,8 +160,8 @@ TEST(Summary, LeavesPerRunCallsOutOfFiguresPerIterationWhereAllRepetitionsTellTh
   EXPECT_EQ(told.syscalls[0].per_run_calls->median, 3);
   EXPECT_EQ(told.syscalls[0].with_per_run().calls->median, 2.3);
   EXPECT_EQ(told.syscalls[0].kernel_ns->median, 200);
-  EXPECT_EQ(told.syscalls[0].errnos.at("EAGAIN").median, 1);
-  EXPECT_EQ(told.syscalls[0].errnos.at("ENOENT").max, 0);
+  EXPECT_EQ(told.syscalls[0].errnos->at("EAGAIN").median, 1);
+  EXPECT_EQ(told.syscalls[0].errnos->at("ENOENT").max, 0);
   EXPECT_EQ(told.syscalls[0].per_run_errnos.at("ENOENT").median, 2);
 
   Loaded mixed = load(repetition("0", "3") + repetition("1", ""));

@@ -32,7 +32,7 @@ Verdict verdict_of_single_runs(double waits, const std::string& name, double bef
 SyscallSummary failing_once(const std::string& name, const std::string& errno_name, double errors) {
   SyscallSummary one = syscall(name, spread_of({10}));
   one.errors = spread_of({errors});
-  if (errors > 0) one.errnos[errno_name] = *spread_of({errors});
+  if (errors > 0) (*one.errnos)[errno_name] = *spread_of({errors});
   return one;
 }
 
@@ -48,7 +48,7 @@ TEST(UnequalWaits, MakeNoRegressionOfASingleRun) {
 
 TEST(UnequalWaits, AreAlsoThoseThatFailOtherwise) {
   SyscallSummary late = futex_calls({30});
-  late.errnos["EAGAIN"] = *spread_of({2});
+  (*late.errnos)["EAGAIN"] = *spread_of({2});
   Suite suite;
   suite.add_test({futex_calls({30}), syscall("clone3", spread_of({681}))}, {late, syscall("clone3", spread_of({682}))},
                  false);

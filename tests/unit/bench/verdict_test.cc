@@ -211,7 +211,7 @@ TEST(Verdict, ReportsButDoesNotGateVolatileSyscalls) {
 
 TEST(Verdict, GatesAnErrnoThatIsNew) {
   SyscallSummary fails = syscall("openat", exact(4));
-  fails.errnos.emplace("EACCES", exact(1));
+  fails.errnos->emplace("EACCES", exact(1));
   const WindowSummary old_window = window({syscall("openat", exact(4))});
   const WindowSummary new_window = window({fails});
   const Comparison row = compare_windows(&old_window, &new_window, {});
@@ -222,7 +222,7 @@ TEST(Verdict, GatesAnErrnoThatIsNew) {
 
 TEST(Verdict, ShowsAnErrnoThatIsNewInOneRepetitionOnly) {
   SyscallSummary fails = syscall("openat", exact(4));
-  fails.errnos.emplace("EACCES", *spread_of({0, 0, 1}));
+  fails.errnos->emplace("EACCES", *spread_of({0, 0, 1}));
   const WindowSummary old_window = window({syscall("openat", exact(4))});
   const WindowSummary new_window = window({fails});
   const Comparison row = compare_windows(&old_window, &new_window, {});

@@ -19,6 +19,7 @@ inline SyscallSummary syscall(const std::string& name, Numbers calls) {
   SyscallSummary one;
   one.name = name;
   one.calls = calls;
+  one.errnos.emplace();
   return one;
 }
 

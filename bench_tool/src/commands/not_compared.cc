@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+#include "commands/not_compared.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+
+std::string with_names(std::string text, const SideNames& names) {
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
+      text.replace(at, from.size(), to);
+    }
+  };
+  if (names.before != "OLD") replace("OLD", names.before);
+  if (names.now != "NEW") replace("NEW", names.now);
+  return text;
+}
+
+std::size_t count(const std::vector<const Comparison*>& rows, bool (*is)(const Comparison&)) {
+  return static_cast<std::size_t>(
+      std::count_if(rows.begin(), rows.end(), [&](const Comparison* row) { return is(*row); }));
+}
+
+bool is_paired(const Comparison& row) {
+  return row.is_paired() && !row.is_plain;
+}
+
+}  // namespace
+
+bool is_not_compared(const Comparison& row) {
+  return is_paired(row) && row.verdict == stats::Verdict::incomparable;
+}
+
+std::string not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {
+  std::map<std::string, std::size_t> reasons;
+  for (const Comparison* row : rows) {
+    if (is_not_compared(*row)) ++reasons[row->reason];
+  }
+  if (reasons.empty()) return {};
+  const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::size_t all = count(rows, is_paired);
+  return fmt::format("{} of {} test{} could not be compared: {}{}", count(rows, is_not_compared), all,
+                     all == 1 ? "" : "s", with_names(most->first, names),
+                     reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second));
+}
+
+std::string without_verdict(const std::vector<const Comparison*>& rows) {
+  const std::size_t tests =
+      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == stats::Verdict::inconclusive; });
+  return tests == 0 ? "" : fmt::format("{} test{} without a verdict", tests, tests == 1 ? "" : "s");
+}
+
+bool judged_nothing(const std::vector<const Comparison*>& rows) {
+  const auto has_verdict = [](const Comparison& row) { return is_paired(row) && !stats::has_no_answer(row.verdict); };
+  return !without_verdict(rows).empty() && count(rows, has_verdict) == 0;
+}
+
+std::string errors_not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {
+  const std::size_t of_old = count(rows, [](const Comparison& row) { return row.lacks_errnos_of_old; });
+  const std::size_t of_new = count(rows, [](const Comparison& row) { return row.lacks_errnos_of_new; });
+  const std::size_t tests =
+      count(rows, [](const Comparison& row) { return row.lacks_errnos_of_old || row.lacks_errnos_of_new; });
+  if (tests == 0) return {};
+  const std::string_view side = of_old == 0 ? names.before : of_new == 0 ? names.now : "one of the two";
+  return fmt::format("which calls fail was measured in {} alone, so failed calls of {} test{} are not compared", side,
+                     tests, tests == 1 ? "" : "s");
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// What of two runs could not be compared, in words: two backends may count no common thing.
+//
+// A comparison that compared nothing must not read as one that found nothing, so compare and check say this first.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "stats/verdict.h"
+
+namespace syscost::bench::commands {
+
+/// The sides as the command calls them.
+struct SideNames {
+  std::string_view before;
+  std::string_view now;
+};
+
+inline constexpr SideNames kCompareSides = {"OLD", "NEW"};
+inline constexpr SideNames kCheckSides = {"the baseline", "the run"};
+
+/// True if both sides have the test, and no count of it is on both.
+bool is_not_compared(const stats::Comparison& row);
+
+/// `111 of 112 tests could not be compared: OLD counted calls, NEW entries`; "" if all could.
+std::string not_compared(const std::vector<const stats::Comparison*>& rows, const SideNames& names);
+
+/// `2 tests without a verdict`: both sides ran them, and the counts of one are lower bounds; "" if there are none.
+std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
+
+/// True if both sides ran a test, and the counts of none got a verdict.
+bool judged_nothing(const std::vector<const stats::Comparison*>& rows);
+
+/// A warning that failed calls were measured on one side only; "" if there is no such test.
+std::string errors_not_compared(const std::vector<const stats::Comparison*>& rows, const SideNames& names);
+
+}  // namespace syscost::bench::commands
