@@ -11,7 +11,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters", "benchmark"))
 from benchmark_case import DYING, QUICK, SHAPES, UNLINKED  # noqa: E402
 from adapter_case import BIN, main  # noqa: E402
-from run_case import RunCase  # noqa: E402
+from run_case import BENCH, RunCase  # noqa: E402
 
 DYING_UNLINKED = os.path.join(BIN, "agent_benchmark_dying")
 MANAGERS = os.path.join(BIN, "agent_benchmark_managers")
@@ -55,6 +55,24 @@ class Benchmarks(RunCase):
                 self.compare(SHAPES, stripped, QUICK, "--benchmark_filter=BM_(OneCallThreads|Pauses|Fixed)(/|$)",
                              SYSCOST_BACKEND=backend)
                 os.remove(self.csv)
+
+    def test_a_time_that_is_none_is_empty_in_each_way(self):
+        test = "BM_NegativeTime/iterations:10/manual_time"
+        flags = (QUICK, "--benchmark_filter=BM_NegativeTime|BM_Fixed", f"--benchmark_out={self.folder}/out.json")
+        for way in ("linked", "bench run"):
+            with self.subTest(way):
+                if way == "linked":
+                    done = self.run_program(SHAPES, f"--syscost_csv={self.csv}", *flags)
+                else:
+                    done = self.bench_run(f"--csv={self.csv}", "--", UNLINKED, *flags)
+                rows = {row["test"]: row for row in self.rows(record="test")}
+                self.assertEqual((rows[test]["wall_ns"], rows[test]["iterations"]), ("", "10"))
+                self.assertGreater(int(rows["BM_Fixed/iterations:7"]["wall_ns"]), 0)
+                self.assertEqual(done.err.count(f"benchmark {test} took -1e-05 s by its own times, which is no time"), 1, done.err)
+                os.remove(self.csv)
+                # Google Benchmark's own file of the same run.
+                summary = self.run_program(BENCH, "summary", os.path.join(self.folder, "out.json"))
+                self.assertIn(f"note: benchmark {test}: real_time -1000.0 is no time", summary.err)
 
     def test_what_it_prints_and_writes_is_its_own(self):
         flags = (QUICK, "--benchmark_filter=BM_(Fixed|Repeats)(/|$)", "--benchmark_repetitions=2")

@@ -150,6 +150,15 @@ void BM_ManualTime(benchmark::State& state) {
 }
 BENCHMARK(BM_ManualTime)->UseManualTime();
 
+/// As with a clock that was set back.
+void BM_NegativeTime(benchmark::State& state) {
+  for (auto _ : state) {
+    call(SYS_getppid);
+    state.SetIterationTime(-1e-6);
+  }
+}
+BENCHMARK(BM_NegativeTime)->UseManualTime()->Iterations(10);
+
 void BM_CountsItself(benchmark::State& state) {
   for (auto _ : state) call(SYS_getppid);
   state.counters["syscalls"] = 77;

@@ -2,7 +2,9 @@
 #include "adapters/benchmark/counts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <iterator>
 
 #include "syscost/counting.h"
@@ -16,8 +18,17 @@ std::uint64_t& taken_repetitions(const std::string& name) {
   return (*taken)[name];
 }
 
-std::uint64_t nanoseconds(double seconds) {
+/// None for what is no time. A benchmark with UseManualTime() gives its times itself, and a clock may step back.
+std::optional<std::uint64_t> nanoseconds(double seconds) {
+  constexpr double kMost = 1e9;  // seconds: 31 years, far below 2^63 ns
+  if (!(seconds >= 0 && seconds <= kMost)) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
+std::string text_of(double seconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.9g", seconds);
+  return text.data();
 }
 
 }  // namespace
@@ -74,6 +85,12 @@ void Counts::explain_missing(const Entry& entry, const TimedRun& run) {
   adapter::note_missing_counts({"benchmark " + run.name + " has no counts: " + why.reason, why.how_to_fix});
 }
 
+void Counts::say_no_time(const TimedRun& run) {
+  if (!said_no_time_.insert(run.key).second) return;
+  adapter::say("benchmark " + run.name + " took " + text_of(run.real_seconds) +
+               " s by its own times, which is no time: its wall_ns is empty");
+}
+
 void Counts::write_rows(const std::vector<TimedRun>& runs, bool is_last_reporter) {
   std::vector<std::string> names;
   names.reserve(runs.size());
@@ -98,6 +115,7 @@ void Counts::write_rows(const std::vector<TimedRun>& runs, bool is_last_reporter
       row.iterations = run.iterations;
       row.wall_ns = nanoseconds(run.real_seconds);
       row.cpu_ns = nanoseconds(run.cpu_seconds);
+      if (!row.wall_ns.has_value()) say_no_time(run);
     }
     if (entry == nullptr) continue;  // the reason was said when the counting process ended (gathering.h)
     const Pass* pass = pass_of(entry->record, static_cast<std::size_t>(repetition), repetitions);

@@ -42,6 +42,7 @@ class Counts {
   static const Pass* pass_of(const Record& record, std::size_t repetition, std::size_t repetitions);
   std::uint64_t first_repetition(const TimedRun& run, std::uint64_t repetitions);
   void explain_missing(const Entry& entry, const TimedRun& run);
+  void say_no_time(const TimedRun& run);
 
   std::map<Key, Entry> by_key_;
   std::map<std::pair<std::string, std::size_t>, Entry> by_name_;  // those without a key
@@ -49,6 +50,7 @@ class Counts {
   std::map<Key, std::uint64_t> first_repetitions_;
   std::set<std::pair<Key, std::int64_t>> written_;
   std::set<Key> explained_;
+  std::set<Key> said_no_time_;
 };
 
 }  // namespace syscost::benchmark_adapter
