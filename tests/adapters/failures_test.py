@@ -18,7 +18,7 @@ class Failures(Case):
         for flag in ("--syscost_quick", "--syscost_backend=dispatch-trap", f"--syscost_csv={self.csv}"):
             with self.subTest(flag):
                 done = self.run_program(FAILURES, "--gtest_filter=Failures.*", flag)
-                self.assertIn("[  PASSED  ] 16 tests.", done.out)
+                self.assertIn("[  PASSED  ] 17 tests.", done.out)
 
     def test_what_is_not_handled_fails_with_its_call(self):
         done = self.run_program(FAILURES, "--gtest_filter=Unhandled.*", code=1)

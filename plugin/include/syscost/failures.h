@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -78,10 +79,13 @@ class Sweep {
   std::vector<SweptFailure> failures;
   std::string why_none;          ///< Why nothing was failed; empty if something was.
   std::string why_not_isolated;  ///< Why runs were in this process; empty if each was in a child.
+  std::string left_always;       ///< What the body leaves without a failure, too; empty if nothing.
 
-  /// True if failures were tried, all were met, and each was survived or reported.
+  /// True if failures were tried, all were met, and each was survived or reported; and the body leaves nothing by
+  /// itself.
   bool is_clean() const {
-    return why_none.empty() && std::all_of(failures.begin(), failures.end(), [](const SweptFailure& one) {
+    return why_none.empty() && left_always.empty() &&
+           std::all_of(failures.begin(), failures.end(), [](const SweptFailure& one) {
              return one.outcome == AfterFailure::survived || one.outcome == AfterFailure::reported;
            });
   }
@@ -108,6 +112,7 @@ class Sweep {
           << name_of(one.syscall, one.error);
       if (!one.detail.empty()) out << ": " << one.detail;
     }
+    if (!sweep.left_always.empty()) out << "\n  leaked without any failure, too: " << sweep.left_always;
     if (!sweep.why_not_isolated.empty()) out << "\n  the runs were in this process: " << sweep.why_not_isolated;
     return out;
   }
@@ -224,10 +229,23 @@ std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOpti
   return least >= without + kSmallestBlock ? least - without : 0;
 }
 
-/// Runs the body with the failure, and sets what came of it. `is_child`: it may run more often, to find leaks of
-/// memory.
+/// How many things a text of LeakCheck::left() names: `descriptor 5 (file /tmp/x), 2 threads` are three.
+inline std::uint64_t things_in(const std::string& left) {
+  std::uint64_t things = 0;
+  for (std::size_t at = 0; at < left.size();) {
+    const std::uint64_t number = std::strtoull(left.c_str() + at, nullptr, 10);
+    things += number > 0 ? number : 1;
+    const std::size_t comma = left.find(", ", at);
+    at = comma == std::string::npos ? left.size() : comma + 2;
+  }
+  return things;
+}
+
+/// Runs the body with the failure, and sets what came of it. `always`: what it leaves without one. `is_child`: it may
+/// run more often, to find leaks of memory.
 template <class Body>
-void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options, bool is_child) {
+void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options, const std::string& always,
+                 bool is_child) {
   if (options.prepare) options.prepare();
   const LeakCheck leaks;
   std::uint64_t hits = 0;
@@ -246,7 +264,7 @@ void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options,
   if (hits == 0) return;
   std::string left = options.checks_leaks ? leaks.left() : std::string();
   // A failed close() leaves its descriptor open, because the call was not made.
-  if (failure.syscall == "close" && left.find(',') == std::string::npos) left.clear();
+  if (things_in(left) <= things_in(always) + (failure.syscall == "close" ? 1 : 0)) left.clear();
   failure.outcome = is_well ? AfterFailure::survived : AfterFailure::reported;
   if (is_well && options.promise && !options.promise()) failure.outcome = AfterFailure::said_success;
   if (!left.empty()) {
@@ -274,9 +292,10 @@ inline std::string signal_text(int signal) {
 
 /// False if it cannot be tried in a child; `why` says why.
 template <class Body>
-bool try_in_child(Body& body, SweptFailure& failure, const SweepOptions& options, std::string& why) {
+bool try_in_child(Body& body, SweptFailure& failure, const SweepOptions& options, const std::string& always,
+                  std::string& why) {
   const auto in_child = [&] {
-    try_failure(body, failure, options, true);
+    try_failure(body, failure, options, always, true);
     return text_of(failure);
   };
   ChildRun run = run_in_child(in_child, options.limit);
@@ -309,7 +328,9 @@ Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOption
   std::string text;
   bool is_well = true;
   if (options.prepare) options.prepare();
+  const LeakCheck leaks;
   const Cost cost = measure([&] { is_well = failure_detail::run_swept(body, text); });
+  if (options.checks_leaks) sweep.left_always = leaks.left();
   const Count chosen = cost.calls(selector);
   if (!cost.available()) {
     sweep.why_none = cost.unavailable()->reason;
@@ -319,6 +340,13 @@ Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOption
     sweep.why_none = "the body fails by itself" + (text.empty() ? std::string() : ": " + text);
   }
   if (!sweep.why_none.empty()) return sweep;
+  // What the body opens once and keeps is not left by each run.
+  if (!sweep.left_always.empty()) {
+    if (options.prepare) options.prepare();
+    const LeakCheck again;
+    failure_detail::run_swept(body, text);
+    sweep.left_always = again.left();
+  }
   bool isolates = options.isolates;
   for (const SyscallCost& call : cost.syscalls()) {
     // A call is selected if the selector selects fewer without it.
@@ -328,8 +356,8 @@ Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOption
       for (std::uint64_t n = 1; n <= call.calls; ++n) {
         SweptFailure failure{call.name, error, n, AfterFailure::not_reached, {}};
         const bool is_isolated =
-            isolates && failure_detail::try_in_child(body, failure, options, sweep.why_not_isolated);
-        if (!is_isolated) failure_detail::try_failure(body, failure, options, false);
+            isolates && failure_detail::try_in_child(body, failure, options, sweep.left_always, sweep.why_not_isolated);
+        if (!is_isolated) failure_detail::try_failure(body, failure, options, sweep.left_always, false);
         isolates = is_isolated;
         sweep.failures.push_back(std::move(failure));
       }

@@ -123,6 +123,28 @@ TEST_F(Failures, LeaksAreFound) {
   EXPECT_FALSE(sweep.is_clean());
 }
 
+TEST_F(Failures, ALeakThatIsAlwaysThereIsSaidOnce) {
+  const auto always = [](bool (*body)()) {
+    [[maybe_unused]] const int left = dup(STDERR_FILENO);
+    return body();
+  };
+  const Sweep sweep = for_each_failure(kCalls, [&] { return always(handled); });
+  EXPECT_EQ(sweep.count(AfterFailure::leaked), 0U) << sweep;
+  EXPECT_EQ(sweep.count(AfterFailure::reported), 6U) << sweep;
+  EXPECT_EQ(sweep.left_always.find("descriptor "), 0U) << sweep.left_always;
+  EXPECT_FALSE(sweep.is_clean()) << "the body leaks all the same";
+  // One more is a leak of the failure.
+  EXPECT_EQ(for_each_failure(kCalls, [&] { return always(leaking); }).count(AfterFailure::leaked), 2U);
+  // What is opened once and kept is no leak.
+  static int kept = -1;
+  const Sweep once = for_each_failure(kCalls, [] {
+    if (kept < 0) kept = dup(STDERR_FILENO);
+    return handled();
+  });
+  EXPECT_TRUE(once.is_clean()) << once;
+  close(kept);
+}
+
 TEST_F(Failures, ACallThatDoesNotComeIsNoSuccess) {
   int runs = 0;
   const Sweep sweep = for_each_failure("fsync", [&] { return runs++ > 0 || handled(); });
