@@ -67,8 +67,8 @@ ALLOWED = {
     "bench_tool/src/commands/interleaved_runner.cc": ["folder", "remove"],
     # The folder of one run of `bench faults`, in one that only this user can enter.
     "bench_tool/src/faults/contained.cc": ["temporary"],
-    "bench_tool/src/faults/keeper.cc": ["folder"],
-    "bench_tool/src/faults/run_folder.cc": ["copy", "folder", "link", "remove"],
+    "bench_tool/src/faults/keeper.cc": ["folder", "stream"],
+    "bench_tool/src/faults/run_folder.cc": ["copy", "folder", "link"],
     "bench_tool/src/faults/sweep.cc": ["remove"],
     # What is appended to is not replaced: the state of a sweep, under a lock, by its owner alone.
     "bench_tool/src/faults/state_file.cc": ["create", "remove"],

@@ -81,7 +81,7 @@ BENCH = {
     "groups": ["model", "stats"],
     "trace": ["csv"],
     "findings": ["model", "render", "stats", "syscost", "trace"],
-    "faults": ["csv", "model", "syscost", "trace"],
+    "faults": ["csv", "model", "plugin/agent/common", "plugin/os", "syscost", "trace"],
     "otlp": ["csv", "model", "render", "stats", "syscost", "trace"],
     "budgets": ["csv", "model", "render", "stats", "syscost"],
     "exports": ["csv", "otlp"],

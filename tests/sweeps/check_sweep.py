@@ -38,6 +38,16 @@ TRUTH = {
     "Exits": {"openat EMFILE": "exited exit code 3 inside the test", "openat EACCES": "exited exit code 3 inside the test"},
     "ExitsWithZero": {"openat EMFILE": "exited exit code 0 inside the test",
                       "openat EACCES": "exited exit code 0 inside the test"},
+    "ExitsWithTwo": {"openat EMFILE": "exited exit code 2 inside the test", "openat EACCES": "exited exit code 2 inside the test"},
+    "ExitsAtOnce": {"openat EMFILE": "exited exit code 0 inside the test", "openat EACCES": "exited exit code 0 inside the test"},
+    "PrintsWhatOthersPrint": {"openat EMFILE": "exited exit code 2 inside the test",
+                              "openat EACCES": "exited exit code 2 inside the test"},
+    "EndsWith137": {"openat EMFILE": "reported", "openat EACCES": "reported"},
+    "IsKilled": {"openat EMFILE": "crashed SIGKILL, which a process sent, or the kernel for want of memory",
+                 "openat EACCES": "crashed SIGKILL, which a process sent, or the kernel for want of memory"},
+    "ChildCrashes": {"openat EMFILE": "survived, but a child crashed: SIGSEGV",
+                     "openat EACCES": "survived, but a child crashed: SIGSEGV"},
+    "ChildCrashesAlways": {"openat EMFILE": "survived", "openat EACCES": "survived"},
     "Skips": {"openat EMFILE": "skipped", "openat EACCES": "skipped"},
 }
 
@@ -52,6 +62,8 @@ def found(text):
 
 
 def outcome_of(row):
+    if row["child"]:
+        return f"{row['outcome']}, but a child crashed: {row['child']}"
     return (row["outcome"] + " " + row["detail"]).strip() if row["outcome"] in ("crashed", "exited") else row["outcome"]
 
 
@@ -98,7 +110,8 @@ def main():
             sys.exit(77)
 
         def sweep(*options):
-            return [bench, "faults", "--timeout", "3", "--jobs", "2", *options, "--", program]
+            tests = () if "--test" in options else ("--test", "Truth.*")
+            return [bench, "faults", "--timeout", "3", "--jobs", "2", *tests, *options, "--", program]
 
         def run(*options):
             return subprocess.run(sweep(*options), cwd=working, env=environment, text=True, capture_output=True, check=False)
@@ -142,6 +155,12 @@ def main():
         check_runner_that_does_not_start(bench, program, folder, environment)
         check_nothing_left(temporary, working, [])
 
+        check_fail_on(run)
+        check_names(run)
+        check_parts(run)
+        check_folder(run, working, environment)
+        check_nothing_left(temporary, working, [])
+
         # Killed when two lines of results are there, whatever runs then.
         for how in (signal.SIGKILL, signal.SIGINT):
             state = os.path.join(folder, f"state-{how.name}")
@@ -165,6 +184,63 @@ def main():
         other = run("--state", state, "--errnos", "EIO")
         check(other.returncode == 2 and "is of another sweep" in other.stderr, other.stderr)
     print(f"{len(wanted())} failures with their outcomes, three times")
+
+
+def check_fail_on(run):
+    """A failure that ends a test by exit(2) is no refusal: a sweep with it is not green."""
+    for test, words in (("ExitsWithTwo", "1 exited"), ("ExitsAtOnce", "1 exited"),
+                        ("ChildCrashes", "survived, but a child of the test crashed: SIGSEGV")):
+        red = run("--test", f"*.{test}", "--calls", "openat", "--errnos", "EMFILE", "--fail-on", "any")
+        check(red.returncode == 1 and words in red.stdout, f"{test}: exit code {red.returncode}", red.stdout, red.stderr)
+
+
+def check_names(run):
+    """Signs of GoogleTest's filter in a name: swept if another filter selects it alone, else not, with the reason."""
+    named = run("--test", "Named.*", "--calls", "openat", "--errnos", "EMFILE")
+    check(named.returncode == 0 and "2 tests, 2 failures: 2 reported" in named.stdout, f"exit code {named.returncode}", named.stdout,
+          named.stderr)
+    check("--gtest_filter=Named.twin?1 selects Named.twin_1, too: Named.twin-1" in named.stdout, "no reason", named.stdout)
+    found_rows = found(run("--test", "Named.*", "--calls", "openat", "--errnos", "EMFILE", "--format", "csv").stdout)
+    check(found_rows == [("Named.a-b:c", "openat EMFILE", "reported"), ("Named.twin_1", "openat EMFILE", "reported")], found_rows)
+
+
+def check_parts(run):
+    parts = run("--test", "Fixture.*:Truth.Reports", "--calls", "openat")
+    check("4 of 4 failures that a test met were reported or survived (100 %): 2 of 2 in the bodies of tests, "
+          "2 of 2 in what sets them up and tears them down" in parts.stdout.replace("\n  ", " "), parts.stdout, parts.stderr)
+
+
+def state_of(folder):
+    """Names, modes, times and contents."""
+    state = {}
+    for here, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = os.path.join(here, name)
+            status = os.lstat(path)
+            contents = open(path, "rb").read() if name in files else b""
+            state[path] = (status.st_mode, status.st_mtime_ns if name in files else 0, contents)
+    return state
+
+
+def check_folder(run, working, environment):
+    """A test that writes into the user's folders: they stay as they are, or the sweep names what has changed and is not green."""
+    environment["SWEEPS_FOLDER"] = working
+    os.mkdir(os.path.join(working, "data"))
+    with open(os.path.join(working, "data", "log"), "wb") as file:
+        file.write(b"before")
+    before = state_of(working)
+    of_folder = ("--test", "Folder.IsMadeAndRemoved", "--calls", "mkdir,rmdir,openat", "--errnos", "EIO")
+    for cwd in ((), ("--cwd", "copy")):
+        kept = run(*of_folder, *cwd)
+        check(kept.returncode == 0 and state_of(working) == before, f"{cwd}: exit code {kept.returncode}", kept.stdout, kept.stderr)
+    check("3 failures: 3 reported" in kept.stdout, kept.stdout)
+    for options in ((*of_folder, "--cwd", "links"), ("--test", "Folder.IsNamedWhole", "--calls", "write", "--errnos", "EIO")):
+        told = run(*options)
+        check(told.returncode == 2 and "  changed: data/log\n" in told.stderr, f"{options}: exit code {told.returncode}", told.stdout,
+              told.stderr)
+    here = run("--test", "Folder.IsNamedWhole", "--calls", "write", "--errnos", "EIO", "--cwd", "here")
+    check(here.returncode == 0 and "changed: data/log" in here.stdout, f"exit code {here.returncode}", here.stdout, here.stderr)
+    shutil.rmtree(os.path.join(working, "data"))
 
 
 def check_runner_that_does_not_start(bench, program, folder, environment):

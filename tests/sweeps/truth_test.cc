@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -139,6 +140,65 @@ TEST(Truth, ExitsWithZero) {
   close(file);
 }
 
+// Codes that others use, too: of `bench run` for a refusal, of a shell for a signal.
+TEST(Truth, ExitsWithTwo) {
+  const int file = created();
+  if (file < 0) std::exit(2);
+  close(file);
+}
+
+TEST(Truth, ExitsAtOnce) {
+  const int file = created();
+  if (file < 0) _exit(0);
+  close(file);
+}
+
+TEST(Truth, EndsWith137) {
+  static bool has_failed = false;
+  std::atexit([] {
+    if (has_failed) _exit(137);
+  });
+  const int file = created();
+  has_failed = file < 0;
+  close(file);
+}
+
+// As syscost, bench and a sanitizer print it.
+TEST(Truth, PrintsWhatOthersPrint) {
+  const int file = created();
+  if (file < 0) {
+    const std::string text = "bench: no\nsyscost: no\n==7==ERROR: LeakSanitizer: detected memory leaks\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text.data(), text.size());
+    std::exit(2);
+  }
+  close(file);
+}
+
+TEST(Truth, IsKilled) {
+  const int file = created();
+  if (file < 0) kill(getpid(), SIGKILL);
+  close(file);
+}
+
+// Its child crashes, and the status is dropped.
+TEST(Truth, ChildCrashes) {
+  const int file = created();
+  if (file >= 0) {
+    close(file);
+    return;
+  }
+  if (fork() == 0) std::raise(SIGSEGV);
+  wait(nullptr);
+}
+
+// As a death test: it crashes with and without the failure.
+TEST(Truth, ChildCrashesAlways) {
+  close(created());
+  if (fork() == 0) std::abort();
+  siginfo_t end{};
+  EXPECT_EQ(waitid(P_ALL, 0, &end, WEXITED), 0);
+}
+
 TEST(Truth, Skips) {
   const int file = created();
   if (file < 0) GTEST_SKIP() << "no file";
@@ -153,6 +213,53 @@ TEST(Truth, Fails) {
 // Lines to GoogleTest's output are no data of the test.
 TEST(Truth, Prints) {
   ASSERT_EQ(write(STDOUT_FILENO, "printed\n", 8), 8);
+}
+
+// Writes into folders that are there before: what an ended run leaves there would fail the next one.
+TEST(Folder, IsMadeAndRemoved) {
+  ASSERT_EQ(mkdir("data/x", 0700), 0);
+  const int file = open("data/log", O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(write(file, "x", 1), 1);
+  close(file);
+  ASSERT_EQ(rmdir("data/x"), 0);
+}
+
+// The same by its whole name, from which nothing protects it.
+TEST(Folder, IsNamedWhole) {
+  const std::string folder = std::getenv("SWEEPS_FOLDER");
+  const int file = open((folder + "/data/log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  ASSERT_GE(file, 0);
+  EXPECT_EQ(write(file, "x", 1), 1);
+  close(file);
+}
+
+// Signs that GoogleTest's filter takes for its own.
+class Named : public testing::Test {
+  void TestBody() override {
+    const int file = created();
+    EXPECT_GE(file, 0);
+    close(file);
+  }
+};
+const auto* const kDashed =
+    testing::RegisterTest("Named", "a-b:c", nullptr, nullptr, __FILE__, __LINE__, []() -> Named* { return new Named; });
+const auto* const kTwin = testing::RegisterTest("Named", "twin-1", nullptr, nullptr, __FILE__, __LINE__,
+                                                []() -> Named* { return new Named; });
+const auto* const kOtherTwin = testing::RegisterTest("Named", "twin_1", nullptr, nullptr, __FILE__, __LINE__,
+                                                     []() -> Named* { return new Named; });
+
+// What sets a test up fails, too.
+class Fixture : public testing::Test {
+ protected:
+  void SetUp() override {
+    const int file = created();
+    ASSERT_GE(file, 0);
+    close(file);
+  }
+};
+TEST_F(Fixture, HasABody) {
+  EXPECT_EQ(access("saved.txt", R_OK), 0);
 }
 
 // Calls that no failure is for.

@@ -29,7 +29,8 @@ Outcomes, the worst first:
   not reached  the call did not come in this run; this is no success
 By default the first call of each call site fails. --every-call fails all, --sample N some of them.
 
-Exit codes: 0; 1 with --fail-on; 2 usage, input or I/O, no test passes by itself, or none met a failure; 3 interrupted.
+Exit codes: 0; 1 with --fail-on; 2 usage, input or I/O, no test passes by itself, none met a failure, or the tests changed
+files of this folder; 3 interrupted.
 
 Examples:
   bench faults -- ./store_test                       all tests, the calls on files and memory
@@ -69,10 +70,11 @@ CLI::App* add_faults_command(CLI::App& app, Options& options) {
       ->type_name("SECONDS")
       ->check(at_least_1(86'400));
   command
-      ->add_option("--cwd", own.folder,
-                   "Working directory of a run: a new folder with links to all that is in this one (links, default), "
-                   "with a copy of it (copy), or this one (here)")
-      ->check(CLI::IsMember({"links", "copy", "here"}));
+      ->add_option(
+          "--cwd", own.folder,
+          "Working directory of a run: a new folder with copies of the files in this one, and links to those that "
+          "are too large (auto, default), with copies of all (copy), with links alone (links), or this one (here)")
+      ->check(CLI::IsMember({"auto", "copy", "links", "here"}));
   command->add_flag("--private-tmp", own.has_own_tmp,
                     "Give each run a /tmp of its own, for tests that write to /tmp by name; TESTS must lie elsewhere");
   command->add_option("--framework", own.framework, "googletest, catch2 or doctest (found by TESTS --help)")

@@ -19,9 +19,9 @@ struct FaultsOptions {
   std::uint64_t seed = 1;
   std::size_t jobs = 1;
   unsigned timeout_s = 10;
-  std::string framework;         ///< `googletest`, `catch2`, `doctest`; empty = found.
-  std::string folder = "links";  ///< --cwd
-  bool has_own_tmp = false;      ///< --private-tmp
+  std::string framework;        ///< `googletest`, `catch2`, `doctest`; empty = found.
+  std::string folder = "auto";  ///< --cwd
+  bool has_own_tmp = false;     ///< --private-tmp
   bool has_no_lines = false;
   std::string state;                 ///< File; empty = none.
   std::vector<std::string> fail_on;  ///< Words of outcomes, or `any`.

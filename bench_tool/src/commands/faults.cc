@@ -97,13 +97,16 @@ std::string fail_on_fault(const std::vector<std::string>& words) {
   return {};
 }
 
-bool is_red(const cli::Options& options, const OutcomeCounts& counts) {
+bool is_red(const cli::Options& options, const SweepTable& table) {
   std::set<std::size_t> on;
   for (const std::string& word : options.faults.fail_on) {
     for (std::size_t i = 0; word == "any" && i < kBad; ++i) on.insert(i);
     if (const auto outcome = faults::outcome_of(word)) on.insert(static_cast<std::size_t>(*outcome));
   }
-  return std::any_of(on.begin(), on.end(), [&](std::size_t i) { return counts[i] > 0; });
+  return std::any_of(on.begin(), on.end(), [&](std::size_t i) {
+    const bool is_crash = i == static_cast<std::size_t>(Outcome::crashed);
+    return table.counts[i] > 0 || (is_crash && table.child_crashes > 0);
+  });
 }
 
 faults::SweepOptions sweep_options(const cli::Options& options) {
@@ -117,9 +120,10 @@ faults::SweepOptions sweep_options(const cli::Options& options) {
                       : own.framework == "doctest" ? faults::Framework::doctest
                                                    : faults::Framework::googletest;
   }
-  sweep.folder = own.folder == "copy"   ? faults::WorkingFolder::copy
-                 : own.folder == "here" ? faults::WorkingFolder::here
-                                        : faults::WorkingFolder::links;
+  sweep.folder = own.folder == "copy"    ? faults::WorkingFolder::copy
+                 : own.folder == "here"  ? faults::WorkingFolder::here
+                 : own.folder == "links" ? faults::WorkingFolder::links
+                                         : faults::WorkingFolder::bounded_copy;
   sweep.has_own_tmp = own.has_own_tmp;
   sweep.jobs = own.jobs;
   sweep.timeout = std::chrono::seconds(own.timeout_s);
@@ -241,7 +245,18 @@ int faults_command(const cli::Options& options, const render::Paint& paint, std:
         << (file.empty() ? "\n" : fmt::format("; the same command goes on with {}\n", csv::printable(file)));
   }
   const SweepTable table = table_of(state);
-  if (is_red(options, table.counts)) return cli::kExitRegression;
+  const bool has_harm = !state.harm.empty() && options.faults.folder != "here";
+  if (has_harm) {
+    err << "bench: the sweep changed what is not its own:\n";
+    for (const std::string& line : state.harm) err << "  " << csv::printable(line) << '\n';
+    err << "A run has copies of the files in this folder. So the tests name these files by an absolute path, or got "
+           "links "
+           "to them,\nbecause they are too large to be copied for each run (--cwd copy copies all). What is left "
+           "behind "
+           "is yours to unmount and remove.\n";
+  }
+  if (is_red(options, table)) return cli::kExitRegression;
+  if (has_harm) return cli::kExitBadInput;
   if (const std::string reason = why_untried(state, table); !reason.empty() && !was_interrupted) return refuse(reason);
   const bool is_whole = state.plan && state.done.size() == state.plan->failures;
   return is_whole ? cli::kExitOk : cli::kExitNoVerdict;

@@ -38,6 +38,7 @@ struct SweptSite {
 struct AlikeFailures {
   faults::Outcome outcome{};
   std::string detail;
+  std::string child;  ///< faults::Result::child
   std::string site;
   std::string syscall;
   std::string error;
@@ -47,6 +48,7 @@ struct AlikeFailures {
 /// A sweep, put in the order in which it is printed.
 struct SweepTable {
   OutcomeCounts counts{};
+  std::size_t child_crashes = 0;     ///< Result::child, where the test itself did not crash.
   std::vector<SweptSite> sites;      ///< The worst first.
   std::vector<AlikeFailures> alike;  ///< Those that need a look, the worst first.
 };

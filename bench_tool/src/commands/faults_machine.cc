@@ -37,6 +37,7 @@ std::string sweep_json(const faults::SweepState& state) {
                         {"site", site_of(done)},
                         {"outcome", std::string(faults::word_of(done.result.outcome))},
                         {"detail", done.result.detail},
+                        {"child", done.result.child},
                         {"wall_ns", done.result.wall_ns},
                         {"processes_left", done.result.processes_left},
                         {"again", again(state, done)},
@@ -66,17 +67,20 @@ std::string sweep_json(const faults::SweepState& state) {
                        {"left_out_later_calls", plan.other_calls},
                        {"not_in_list", std::move(without_error)},
                        {"outcomes", std::move(counts)},
+                       {"harm", state.harm},
                        {"tests", std::move(tests)},
                        {"failures", std::move(failures)}});
 }
 
 std::string sweep_csv(const faults::SweepState& state) {
-  render::CsvWriter csv({"test", "syscall", "nth", "errno", "site", "outcome", "detail", "wall_ns", "processes_left"});
+  render::CsvWriter csv(
+      {"test", "syscall", "nth", "errno", "site", "outcome", "detail", "wall_ns", "processes_left", "child"});
   for (const auto& [index, done] : state.done) {
     csv.cell(csv::printable(state.tests[done.failure.test].name)).cell(done.failure.syscall);
     csv.number(static_cast<double>(done.failure.nth)).cell(done.failure.error).cell(csv::printable(site_of(done)));
     csv.cell(faults::word_of(done.result.outcome)).cell(csv::printable(done.result.detail));
     csv.number(static_cast<double>(done.result.wall_ns)).number(static_cast<double>(done.result.processes_left));
+    csv.cell(done.result.child);
     csv.end_row();
   }
   return csv.text();

@@ -19,10 +19,6 @@ namespace {
 using faults::Done;
 using faults::Outcome;
 
-bool needs_a_look(Outcome outcome) {
-  return outcome <= Outcome::ignored || outcome == Outcome::not_run;
-}
-
 std::string how_many(std::size_t count, std::string_view one) {
   return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
@@ -38,6 +34,26 @@ std::string not_in_list(const faults::PlanSize& plan) {
 std::size_t met(const faults::SweepState& state, const SweepTable& table) {
   const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
   return state.done.size() - of(Outcome::not_reached) - of(Outcome::not_run) - of(Outcome::skipped);
+}
+
+struct Share {
+  std::size_t good = 0;  ///< Reported or survived.
+  std::size_t met = 0;
+};
+
+/// Of the failures in one part of the tests.
+Share share_of(const faults::SweepState& state, faults::Part part) {
+  Share share;
+  for (const auto& [index, done] : state.done) {
+    const Outcome outcome = done.result.outcome;
+    if (done.failure.part != part || outcome == Outcome::not_reached || outcome == Outcome::not_run ||
+        outcome == Outcome::skipped) {
+      continue;
+    }
+    ++share.met;
+    share.good += outcome == Outcome::survived || outcome == Outcome::reported ? 1 : 0;
+  }
+  return share;
 }
 
 /// A word of a POSIX shell.
@@ -66,18 +82,22 @@ SweepTable table_of(const faults::SweepState& state) {
     const auto outcome = static_cast<std::size_t>(done.result.outcome);
     const std::string& site = site_of(done);
     ++table.counts[outcome];
+    if (!done.result.child.empty() && done.result.outcome != Outcome::crashed) ++table.child_crashes;
     SweptSite& one = sites[{site, done.failure.syscall, done.failure.error}];
     one.site = site;
     one.syscall = done.failure.syscall;
     one.error = done.failure.error;
     ++one.counts[outcome];
     ++one.failures;
-    if (!needs_a_look(done.result.outcome)) continue;
+    if (!faults::needs_a_look(done.result)) continue;
     // What is left open differs between runs; the signal and the exit code tell failures apart.
-    const std::string detail = done.result.outcome == Outcome::leaked ? "" : done.result.detail;
-    AlikeFailures& same = alike[{done.result.outcome, detail, site, done.failure.syscall, done.failure.error}];
+    const bool is_same_thing = done.result.outcome == Outcome::leaked || done.result.outcome == Outcome::reported;
+    const std::string detail = is_same_thing ? "" : done.result.detail;
+    AlikeFailures& same =
+        alike[{done.result.outcome, detail + '/' + done.result.child, site, done.failure.syscall, done.failure.error}];
     same.outcome = done.result.outcome;
     same.detail = done.result.detail;
+    same.child = done.result.child;
     same.site = site;
     same.syscall = done.failure.syscall;
     same.error = done.failure.error;
@@ -111,11 +131,23 @@ std::string sweep_title(const faults::SweepState& state, const SweepTable& table
 std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table) {
   std::vector<std::string> lines;
   const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
+  if (table.child_crashes > 0) {
+    lines.push_back(fmt::format("in {} a child of the test crashed, and the test's own outcome is another one",
+                                how_many(table.child_crashes, "failure")));
+  }
   const std::size_t reached = met(state, table);
   if (reached > 0) {
     const std::size_t good = of(Outcome::survived) + of(Outcome::reported);
-    lines.push_back(fmt::format("{} of {} failures that a test met were reported or survived ({:.0f} %)", good, reached,
-                                100.0 * static_cast<double>(good) / static_cast<double>(reached)));
+    std::string line = fmt::format("{} of {} failures that a test met were reported or survived ({:.0f} %)", good,
+                                   reached, 100.0 * static_cast<double>(good) / static_cast<double>(reached));
+    // A framework reports what fails in a fixture, whatever the code under test does.
+    const Share in_fixtures = share_of(state, faults::Part::fixture);
+    const Share in_bodies = share_of(state, faults::Part::body);
+    if (in_fixtures.met > 0 && in_bodies.met > 0) {
+      line += fmt::format(": {} of {} in the bodies of tests, {} of {} in what sets them up and tears them down",
+                          in_bodies.good, in_bodies.met, in_fixtures.good, in_fixtures.met);
+    }
+    lines.push_back(std::move(line));
   }
   if (state.plan) {
     if (state.plan->left_out > 0)
@@ -128,6 +160,15 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
       lines.push_back(fmt::format("not failed, because the table has no error for them (--errnos gives one): {}",
                                   not_in_list(*state.plan)));
     }
+  }
+  if (!state.harm.empty()) {
+    constexpr std::size_t kNamed = 10;
+    const std::vector<std::string> some(
+        state.harm.begin(), state.harm.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, state.harm.size())));
+    lines.push_back(
+        fmt::format("in your own folder, so that later runs may depend on earlier ones: {}{}",
+                    csv::printable(fmt::format("{}", fmt::join(some, ", "))),
+                    state.harm.size() > kNamed ? fmt::format(" and {} more", state.harm.size() - kNamed) : ""));
   }
   std::map<std::string, std::vector<std::string>> reasons;
   for (const faults::LearnedTest& test : state.tests) {
@@ -166,6 +207,9 @@ std::string why_untried(const faults::SweepState& state, const SweepTable& table
 
 std::string outcome_text(const AlikeFailures& alike) {
   std::string word(faults::word_of(alike.outcome));
+  if (!alike.child.empty()) {
+    return fmt::format("{}, but a child of the test crashed: {}", word, alike.child);
+  }
   if (alike.detail.empty()) return word;
   return alike.outcome == Outcome::crashed ? word + ' ' + alike.detail : fmt::format("{} ({})", word, alike.detail);
 }

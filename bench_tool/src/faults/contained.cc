@@ -20,6 +20,7 @@
 #include "faults/keeper.h"
 #include "faults/process_tree.h"
 #include "faults/run_folder.h"
+#include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -93,7 +94,7 @@ void ContainedRuns::begin_janitor() {
   close_as_exec_does({lifeline_[0], keepers_alive_[0]});
   wait_for_end(lifeline_[0]);
   wait_for_end(keepers_alive_[0]);
-  remove_folder(root_);
+  remove_tree(root_);
   ::_exit(0);
 }
 
@@ -105,7 +106,7 @@ ContainedRuns::~ContainedRuns() {
     }
   }
   // If someone killed the janitor, the folder is still there.
-  if (!root_.empty()) remove_folder(root_);
+  if (!root_.empty()) remove_tree(root_);
   close_if_open(lifeline_[0]);
   close_if_open(keepers_alive_[0]);
   if (fault_.empty()) ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
@@ -113,6 +114,8 @@ ContainedRuns::~ContainedRuns() {
 
 int ContainedRuns::start(const ContainedCommand& command) {
   const int number = next_++;
+  std::shared_ptr<const WorkingPlan>& plan = plans_[command.folder];
+  if (!plan) plan = std::make_shared<const WorkingPlan>(plan_working_folder(command.folder, working_, root_));
   Keeper keeper;
   int report[2] = {-1, -1};
   if (::pipe2(report, O_CLOEXEC) == 0) keeper.process = ::fork();
@@ -121,7 +124,7 @@ int ContainedRuns::start(const ContainedCommand& command) {
     // The output of bench ends with bench.
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(null, stream);
-    keep({&command, root_ / fmt::format("{}", number), working_, lifeline_[0], report[1]});
+    keep({&command, plan.get(), root_ / fmt::format("{}", number), working_, lifeline_[0], report[1]});
   }
   if (keeper.process < 0) {
     ContainedEnd end;
@@ -177,10 +180,9 @@ std::optional<std::pair<int, ContainedEnd>> ContainedRuns::wait(std::chrono::mil
       continue;
     }
     ContainedEnd end = finish(keeper);
-    const fs::path left = root_ / fmt::format("{}", numbers[i]);
     keepers_.erase(numbers[i]);
-    std::error_code ignored;
-    if (fs::exists(left, ignored)) remove_folder(left);
+    // What a keeper could not remove, or one that was killed did not.
+    end.left = text_of(remove_tree(root_ / fmt::format("{}", numbers[i])));
     return std::pair(numbers[i], std::move(end));
   }
   return std::nullopt;

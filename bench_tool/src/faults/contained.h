@@ -18,25 +18,32 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "faults/end_report.h"
+
 namespace syscost::bench::faults {
 
 /// What the working directory of a run is.
 enum class WorkingFolder {
-  links,  ///< A new folder with a link to each entry of ours. What a run creates beside them is removed.
-  copy,   ///< A new folder with a copy of all that is in ours.
-  here,   ///< Ours.
+  links,         ///< A new folder with a link to each entry of ours. What a run creates beside them is removed.
+  copy,          ///< A new folder with a copy of all that is in ours.
+  here,          ///< Ours.
+  bounded_copy,  ///< As copy, with links in the place of what is too large or too much (run_folder.h).
 };
+
+struct WorkingPlan;
 
 struct ContainedCommand {
   std::vector<std::string> arguments;  ///< The program first, with its path.
   std::vector<std::string> variables;  ///< `NAME=VALUE`, over ours; `NAME`: without it.
-  WorkingFolder folder = WorkingFolder::links;
+  WorkingFolder folder = WorkingFolder::bounded_copy;
+  bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (end_report.h).
   bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
   std::chrono::nanoseconds limit{};
 };
@@ -48,11 +55,16 @@ inline constexpr std::array<std::string_view, 12> kUsersSettings = {
 
 struct ContainedEnd {
   std::string fault = {};   ///< Why it could not be run; empty = it ran.
+  EndReport report = {};    ///< If ContainedCommand::reports_end.
   bool has_started = true;  ///< False: `fault` says why the program could not be executed.
   int status = 0;           ///< As waitpid() gives it.
   bool is_timed_out = false;
+  /// How many processes each signal ended, of those for which the program waited; if ContainedCommand::reports_end.
+  std::map<int, std::uint64_t> child_signals = {};
+  bool has_leak_report = false;  ///< LeakSanitizer wrote one to the file that the run gave it; it is in `output`, too.
   std::uint64_t wall_ns = 0;
   std::uint64_t processes_left = 0;  ///< Processes that still ran when the command had ended.
+  std::string left = {};             ///< What of its folder could not be removed, and why: `PATH: WHY; PATH: WHY`.
   std::string output = {};           ///< Standard output and error: the beginning and the end, kMostOutput at most.
 };
 
@@ -98,6 +110,7 @@ class ContainedRuns {
   bool was_subreaper_ = false;
   int next_ = 0;
   std::map<int, Keeper> keepers_;
+  std::map<WorkingFolder, std::shared_ptr<const WorkingPlan>> plans_;
 };
 
 }  // namespace syscost::bench::faults

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "faults/framework.h"
 
+#include <algorithm>
+
 namespace syscost::bench::faults {
 namespace {
 
@@ -30,8 +32,12 @@ std::optional<Framework> framework_in(std::string_view help) {
 
 std::string selecting(Framework framework, const std::string& name) {
   switch (framework) {
-    case Framework::googletest:
-      return "--gtest_filter=" + name;
+    case Framework::googletest: {
+      std::string filter = name;
+      std::replace_if(
+          filter.begin(), filter.end(), [](char c) { return c == '-' || c == ':'; }, '?');
+      return "--gtest_filter=" + filter;
+    }
     case Framework::doctest: {
       // A row names the suite, too, and doctest's filter does not; a name without a suite may have a full stop as well.
       const std::size_t stop = name.find('.');
@@ -44,6 +50,10 @@ std::string selecting(Framework framework, const std::string& name) {
   }
   // A test of Catch2 may begin with what it takes for an option, a tag or a negation.
   return '"' + escaped(name, "\"\\,[") + '"';
+}
+
+bool may_select_others(Framework framework, const std::string& name) {
+  return framework == Framework::googletest && name.find_first_of("-:*?") != std::string::npos;
 }
 
 }  // namespace syscost::bench::faults

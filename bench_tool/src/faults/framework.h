@@ -18,7 +18,9 @@ std::string_view word_of(Framework framework);
 /// Finds it in what the program prints for --help.
 std::optional<Framework> framework_in(std::string_view help);
 
-/// The argument that selects exactly the test called `name`, as column `test` has it.
+/// The argument that selects the test called `name`, as column `test` has it. GoogleTest has no way to write `-` and
+/// `:` of a name: there the argument has `?`, and may select others, too (may_select_others()).
 std::string selecting(Framework framework, const std::string& name);
+bool may_select_others(Framework framework, const std::string& name);
 
 }  // namespace syscost::bench::faults

@@ -17,18 +17,28 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <sstream>
 #include <system_error>
 
+#include "agent/common/variables.h"
 #include "faults/process_tree.h"
 #include "faults/run_folder.h"
+#include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
 namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
+
+/// In the folder of a run: agent::kChildEndsVariable.
+constexpr const char* kChildEnds = "child-ends";
+using ChildEnds = std::array<std::uint32_t, agent::kEndSignals>;
+
+/// In the folder of a run, before a full stop and a process id.
+constexpr std::string_view kSanitizerReport = "sanitizer";
 
 constexpr int kEndedByTheUser[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
@@ -93,9 +103,15 @@ std::string cover_tmp(const KeeperTask& task) {
   return {};
 }
 
+/// What the command mounts is gone with the last of its processes, and no one else sees it. Where this process may not
+/// make a namespace, it goes on without.
+void take_mounts_of_its_own() {
+  if (::unshare(CLONE_NEWNS) == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
+}
+
 /// `not_started` gets the fault if the program cannot be executed, and is closed when it is.
-[[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, int not_started,
-                                 pid_t keeper) {
+[[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, int end_report,
+                                 int not_started, pid_t keeper) {
   // If the keeper is killed, its command goes with it.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != keeper) ::_exit(1);
@@ -119,11 +135,28 @@ std::string cover_tmp(const KeeperTask& task) {
     if (equals == std::string::npos) continue;
     ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
   }
+  // What the sanitizer writes to a file of its own is no text that a test printed.
+  const char* const lsan = ::getenv("LSAN_OPTIONS");
+  ::setenv("LSAN_OPTIONS",
+           fmt::format("{}{}log_path={}", lsan != nullptr ? lsan : "", lsan != nullptr && *lsan != '\0' ? ":" : "",
+                       (task.folder / kSanitizerReport).string())
+               .c_str(),
+           1);
+  std::vector<std::string> arguments = task.command->arguments;
+  if (task.command->reports_end) {
+    ::setenv(agent::kChildEndsVariable, (task.folder / kChildEnds).c_str(), 1);
+    arguments.insert(arguments.begin() + 1, fmt::format("--report-end={}", end_report));
+    ::fcntl(end_report, F_SETFD, 0);
+  }
   std::vector<char*> pointers;
-  for (const std::string& argument : task.command->arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
-  const std::string uncovered = task.command->has_own_tmp ? cover_tmp(task) : std::string();
-  std::string fault = uncovered;
+  std::string fault;
+  if (task.command->has_own_tmp) {
+    fault = cover_tmp(task);
+  } else {
+    take_mounts_of_its_own();
+  }
   if (fault.empty() && ::chdir(working.c_str()) != 0) {
     fault = fmt::format("{} cannot be entered: {}", working.native(), std::strerror(errno));
   } else if (fault.empty()) {
@@ -150,6 +183,35 @@ bool take_output(int output, BoundedText& text) {
     if (got < 0) return errno == EAGAIN || errno == EINTR;
   }
   return true;
+}
+
+void take_child_ends(const fs::path& folder, ContainedEnd& end) {
+  ChildEnds ends{};
+  std::FILE* const file = std::fopen((folder / kChildEnds).c_str(), "re");
+  if (file == nullptr) return;
+  if (std::fread(ends.data(), sizeof ends, 1, file) != 1) ends = {};
+  std::fclose(file);
+  for (int signal = 1; signal < agent::kEndSignals; ++signal) {
+    if (ends[static_cast<std::size_t>(signal)] > 0) end.child_signals[signal] = ends[static_cast<std::size_t>(signal)];
+  }
+}
+
+/// Takes the reports of sanitizers into the output.
+void take_sanitizer_reports(const fs::path& folder, ContainedEnd& end, BoundedText& text) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(std::string(kSanitizerReport) + '.')) continue;
+    const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    BoundedText report;
+    while (take_output(file, report)) {
+    }
+    ::close(file);
+    const std::string whole = report.text();
+    if (whole.find("LeakSanitizer: detected memory leaks") != std::string::npos) end.has_leak_report = true;
+    text.add(whole);
+  }
 }
 
 /// Waits until the command has ended, its time is over, or the lifeline has ended.
@@ -182,19 +244,27 @@ void wait_for_command(const KeeperTask& task, pid_t command, int process, int ou
 ContainedEnd run(const KeeperTask& task) {
   ContainedEnd end;
   fs::path working;
-  end.fault = make_working_folder(task.command->folder, task.working, task.folder, working);
+  end.fault = make_working_folder(task.command->folder, *task.plan, task.working, task.folder, working);
   if (!end.fault.empty()) return end;
   int output[2] = {-1, -1};
   int not_started[2] = {-1, -1};
-  if (::pipe2(output, O_CLOEXEC) != 0 || ::pipe2(not_started, O_CLOEXEC) != 0) {
+  int end_report[2] = {-1, -1};
+  if (::pipe2(output, O_CLOEXEC) != 0 || ::pipe2(not_started, O_CLOEXEC) != 0 || ::pipe2(end_report, O_CLOEXEC) != 0) {
     return {.fault = fmt::format("pipe2: {}", std::strerror(errno))};
+  }
+  const ChildEnds none{};
+  std::FILE* const ends = std::fopen((task.folder / kChildEnds).c_str(), "wxe");
+  if (ends != nullptr) {
+    std::fwrite(none.data(), sizeof none, 1, ends);
+    std::fclose(ends);
   }
   const pid_t keeper = ::getpid();
   const pid_t command = ::fork();
   if (command < 0) return {.fault = fmt::format("fork: {}", std::strerror(errno))};
-  if (command == 0) become_command(task, working, output[1], not_started[1], keeper);
+  if (command == 0) become_command(task, working, output[1], end_report[1], not_started[1], keeper);
   ::close(output[1]);
   ::close(not_started[1]);
+  ::close(end_report[1]);
   ::fcntl(output[0], F_SETFL, O_NONBLOCK);
   const int process = static_cast<int>(::syscall(SYS_pidfd_open, command, 0));
   BoundedText text;
@@ -213,16 +283,26 @@ ContainedEnd run(const KeeperTask& task) {
   if (!end.is_timed_out) end.processes_left = killed.processes;
   if (!killed.is_gone) end.fault = "a process of this run could not be killed";
   take_output(output[0], text);
+  take_sanitizer_reports(task.folder, end, text);
+  take_child_ends(task.folder, end);
   end.output = text.text();
+  ::fcntl(end_report[0], F_SETFL, O_NONBLOCK);
+  BoundedText reported;
+  take_output(end_report[0], reported);
+  end.report = read_end_report(reported.text());
   return end;
 }
 
 }  // namespace
 
 std::string report_text(const ContainedEnd& end) {
-  return fmt::format("{} {} {} {} {} {}\n", end.status, end.is_timed_out ? 1 : 0, end.wall_ns, end.processes_left,
-                     end.has_started ? 1 : 0, end.fault.size()) +
-         end.fault + end.output + '\n';
+  std::string ends = std::to_string(end.child_signals.size());
+  for (const auto& [signal, count] : end.child_signals) ends += fmt::format(" {} {}", signal, count);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", ends, end.status, end.is_timed_out ? 1 : 0,
+                     end.has_leak_report ? 1 : 0, end.wall_ns, end.processes_left, end.has_started ? 1 : 0,
+                     end.report.status.has_value() ? 1 : 0, end.report.status.value_or(0), end.fault.size(),
+                     end.report.refusal.size()) +
+         end.fault + end.report.refusal + end.output + '\n';
 }
 
 std::optional<ContainedEnd> read_report(const std::string& text) {
@@ -230,13 +310,23 @@ std::optional<ContainedEnd> read_report(const std::string& text) {
   if (line == std::string::npos || text.back() != '\n') return std::nullopt;
   std::istringstream in(text.substr(0, line));
   ContainedEnd end;
+  bool has_status = false;
+  int status = 0;
   std::size_t fault = 0;
-  if (!(in >> end.status >> end.is_timed_out >> end.wall_ns >> end.processes_left >> end.has_started >> fault)) {
+  std::size_t refusal = 0;
+  std::size_t signals = 0;
+  if (!(in >> signals) || signals > agent::kEndSignals) return std::nullopt;
+  for (int signal = 0; signals > 0 && in >> signal; --signals) in >> end.child_signals[signal];
+  if (!(in >> end.status >> end.is_timed_out >> end.has_leak_report >> end.wall_ns >> end.processes_left >>
+        end.has_started >> has_status >> status >> fault >> refusal)) {
     return std::nullopt;
   }
-  if (text.size() < line + 1 + fault + 1) return std::nullopt;
-  end.fault = text.substr(line + 1, fault);
-  end.output = text.substr(line + 1 + fault, text.size() - line - 1 - fault - 1);
+  const std::size_t texts = line + 1;
+  if (text.size() < texts + fault + refusal + 1) return std::nullopt;
+  if (has_status) end.report.status = status;
+  end.fault = text.substr(texts, fault);
+  end.report.refusal = text.substr(texts + fault, refusal);
+  end.output = text.substr(texts + fault + refusal, text.size() - texts - fault - refusal - 1);
   return end;
 }
 
@@ -252,7 +342,7 @@ void keep(const KeeperTask& task) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ContainedEnd end;
   if (is_alive(task.lifeline)) end = run(task);
-  remove_folder(task.folder);
+  remove_tree(task.folder);
   const std::string report = report_text(end);
   for (std::string_view left = report; !left.empty();) {
     const ssize_t written = ::write(task.report, left.data(), left.size());

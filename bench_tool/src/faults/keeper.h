@@ -11,10 +11,11 @@ namespace syscost::bench::faults {
 
 struct KeeperTask {
   const ContainedCommand* command = nullptr;
-  std::filesystem::path folder;   ///< Of this run; the keeper makes and removes it.
-  std::filesystem::path working;  ///< bench's working directory.
-  int lifeline = -1;              ///< At its end, everything ends.
-  int report = -1;                ///< Written at the end.
+  const WorkingPlan* plan = nullptr;  ///< For the working directory of the run.
+  std::filesystem::path folder;       ///< Of this run; the keeper makes and removes it.
+  std::filesystem::path working;      ///< bench's working directory.
+  int lifeline = -1;                  ///< At its end, everything ends.
+  int report = -1;                    ///< Written at the end.
 };
 
 /// In a new process: runs the command to its end. Does not return.

@@ -9,10 +9,10 @@
 #include <set>
 
 #include "faults/outcome.h"
-#include "faults/run_folder.h"
 #include "faults/sweep.h"
 #include "faults/test_row.h"
 #include "model/suggestion.h"
+#include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -34,8 +34,10 @@ std::string tail(const std::string& output) {
 std::string end_text(const ContainedEnd& end) {
   if (!end.fault.empty()) return end.fault;
   if (end.is_timed_out) return "it ran until the time limit";
-  if (WIFSIGNALED(end.status)) return signal_name(WTERMSIG(end.status));
-  return fmt::format("exit code {}", WEXITSTATUS(end.status));
+  if (!end.report.refusal.empty()) return end.report.refusal;
+  if (!end.report.status) return "syscost-run " + how_it_ended(end.status);
+  if (WIFSIGNALED(*end.report.status)) return signal_name(WTERMSIG(*end.report.status));
+  return fmt::format("exit code {}", WEXITSTATUS(*end.report.status));
 }
 
 /// `all`: the names of all tests; empty if they are not known.
@@ -123,12 +125,21 @@ std::string Sweep::learn(ContainedRuns& runs) {
     test.wall_ns = seen.end.wall_ns;
     test.descriptors_left = seen.descriptors_left;
     test.entries = seen.entries;
+    test.child_signals = seen.end.child_signals;
+    std::vector<std::string> others;
+    if (may_select_others(*options_.framework, test.name)) others = tests_in(task.csv);
+    others.erase(std::remove(others.begin(), others.end(), test.name), others.end());
     const bool has_passed = seen.has_row && seen.verdict == "passed" && seen.end.fault.empty() &&
-                            !seen.end.is_timed_out && WIFEXITED(seen.end.status) && WEXITSTATUS(seen.end.status) == 0;
+                            !seen.end.is_timed_out && seen.end.report.status == 0;
     if (!has_passed) {
       test.why_left_out = !seen.has_row              ? "alone it has no row: " + end_text(seen.end)
                           : seen.verdict != "passed" ? fmt::format("alone it is {}", seen.verdict)
                                                      : "alone it passes, then " + end_text(seen.end);
+    }
+    if (!others.empty()) {
+      test.why_left_out =
+          fmt::format("its name has signs that --gtest_filter takes for its own, and {} selects {}, too",
+                      selecting(*options_.framework, test.name), others.front());
     }
     if (task.index % 2 == 0) {
       test.places = places_of(task.csv, artifacts(task.index), test.name);
@@ -136,7 +147,7 @@ std::string Sweep::learn(ContainedRuns& runs) {
       for (Place& place : test.places) {
         if (!options_.plan.has_every_call) place.nths.resize(1);
       }
-      remove_folder(artifacts(task.index));
+      remove_tree(artifacts(task.index));
     }
     const auto other = half.find(task.index / 2);
     if (other == half.end()) {
@@ -146,6 +157,9 @@ std::string Sweep::learn(ContainedRuns& runs) {
     LearnedTest& earlier = other->second;
     if (test.places.empty()) test.places = std::move(earlier.places);
     if (test.why_left_out.empty()) test.why_left_out = earlier.why_left_out;
+    for (const auto& [signal, count] : earlier.child_signals) {
+      test.child_signals[signal] = std::max(test.child_signals[signal], count);
+    }
     test.is_steady = test.entries == earlier.entries;
     test.wall_ns = std::max(test.wall_ns, earlier.wall_ns);
     test.descriptors_left = std::max(test.descriptors_left, earlier.descriptors_left);

@@ -25,30 +25,26 @@ std::uint64_t left_by_failure(const Failure& failure) {
   return failure.syscall == "close" ? 1 : 0;
 }
 
-/// `bench run` ends with 128 + N if signal N ended the program.
-constexpr int kOfSignal = 128;
+/// Signals that no fault of the code raises by itself.
+bool is_sent(int signal) {
+  return signal == SIGKILL || signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT ||
+         signal == SIGUSR1 || signal == SIGUSR2;
+}
 
-/// `bench run` ends with 2 if it cannot measure, and says why in a line of its own.
-constexpr int kRefused = 2;
-
-std::string refusal(std::string_view output) {
-  while (!output.empty()) {
-    const std::string_view line = output.substr(0, output.find('\n'));
-    if (line.starts_with("bench: ") || line.starts_with("syscost: ")) return std::string(line);
-    output.remove_prefix(std::min(output.size(), line.size() + 1));
+/// The first signal that ended more processes of the test than it does without the failure. One that is sent is a way
+/// to end a process on purpose.
+std::string child_signal(const ContainedEnd& run, const LearnedTest& test) {
+  for (const auto& [signal, count] : run.child_signals) {
+    const auto without = test.child_signals.find(signal);
+    const std::uint64_t expected = without == test.child_signals.end() ? 0 : without->second;
+    if (count > expected && !is_sent(signal)) return signal_name(signal);
   }
   return {};
 }
 
-struct End {
-  int signal = 0;
-  int code = 0;
-};
-
-End end_of(int status) {
-  if (WIFSIGNALED(status)) return {WTERMSIG(status), 0};
-  const int code = WEXITSTATUS(status);
-  return code > kOfSignal && code < kOfSignal + NSIG ? End{code - kOfSignal, 0} : End{0, code};
+/// `SIGSEGV`, `SIGKILL, which was sent`
+std::string end_by(int signal) {
+  return signal_name(signal) + (is_sent(signal) ? ", which a process sent, or the kernel for want of memory" : "");
 }
 
 }  // namespace
@@ -71,32 +67,46 @@ std::string signal_name(int signal) {
   return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", signal);
 }
 
+bool needs_a_look(const Result& result) {
+  return result.outcome <= Outcome::ignored || result.outcome == Outcome::not_run || !result.child.empty();
+}
+
+std::string how_it_ended(int status) {
+  return WIFSIGNALED(status) ? "was ended by " + signal_name(WTERMSIG(status))
+                             : fmt::format("ended with exit code {}", WEXITSTATUS(status));
+}
+
 Result classify(const Observed& observed, const Failure& failure, const LearnedTest& test) {
   const ContainedEnd& run = observed.end;
-  Result result{Outcome::not_run, {}, observed.hit, run.wall_ns, run.processes_left, run.output};
+  Result result{Outcome::not_run,   {},        child_signal(run, test), observed.hit, run.wall_ns,
+                run.processes_left, run.output};
   const auto is = [&](Outcome outcome, std::string detail = {}) {
     result.outcome = outcome;
     result.detail = std::move(detail);
-    const bool needs_a_look = outcome <= Outcome::ignored || outcome == Outcome::not_run;
-    if (!needs_a_look) result.output.clear();
+    if (!result.child.empty()) {
+      result.detail += (result.detail.empty() ? "" : "; ") + ("a child of the test crashed: " + result.child);
+    }
+    if (!needs_a_look(result)) result.output.clear();
     return result;
   };
   if (!run.fault.empty()) return is(Outcome::not_run, run.fault);
   if (run.is_timed_out) return is(Outcome::hung);
-  const End end = end_of(run.status);
-  if (end.signal != 0) return is(Outcome::crashed, signal_name(end.signal));
-  if (!observed.has_row && end.code == kRefused) {
-    if (std::string why = refusal(run.output); !why.empty()) return is(Outcome::not_run, std::move(why));
-  }
-  if (!observed.has_row) return is(Outcome::exited, fmt::format("exit code {} inside the test", end.code));
+  if (!observed.has_row && !run.report.refusal.empty()) return is(Outcome::not_run, run.report.refusal);
+  if (!run.report.status)
+    return is(Outcome::not_run,
+              fmt::format("syscost-run {}, and did not say how the program ended", how_it_ended(run.status)));
+  const int status = *run.report.status;
+  if (WIFSIGNALED(status)) return is(Outcome::crashed, end_by(WTERMSIG(status)));
+  const int code = WEXITSTATUS(status);
+  if (!observed.has_row) return is(Outcome::exited, fmt::format("exit code {} inside the test", code));
   if (!observed.is_hit) return is(Outcome::not_reached);
   if (observed.verdict == "failed") return is(Outcome::reported, observed.left_open);
   if (observed.verdict == "skipped") return is(Outcome::skipped);
-  if (end.code != 0 && run.output.find("LeakSanitizer: detected memory leaks") != std::string::npos) {
+  if (code != 0 && run.has_leak_report) {
     return is(Outcome::leaked, "memory, as LeakSanitizer says");
   }
   // main() or a destructor at the end of the program saw the error: the run is red.
-  if (end.code != 0) return is(Outcome::reported, fmt::format("exit code {} after the test had passed", end.code));
+  if (code != 0) return is(Outcome::reported, fmt::format("exit code {} after the test had passed", code));
   if (observed.descriptors_left > test.descriptors_left + left_by_failure(failure)) {
     return is(Outcome::leaked, observed.left_open);
   }

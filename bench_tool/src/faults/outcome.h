@@ -55,7 +55,9 @@ struct Observed {
 struct Result {
   Outcome outcome = Outcome::not_run;
   std::string detail;  ///< `SIGSEGV`, `exit code 3`, `5 file /tmp/x`; may be empty.
-  std::string hit;     ///< Where the failed call came from; empty = not known.
+  std::string
+      child;  ///< `SIGSEGV`: ended a process that the test had started, and none without the failure; may be empty.
+  std::string hit;  ///< Where the failed call came from; empty = not known.
   std::uint64_t wall_ns = 0;
   std::uint64_t processes_left = 0;  ///< Still ran when the test program had ended; they were killed.
   std::string output;                ///< Kept if the outcome needs a look; its beginning and its end.
@@ -65,6 +67,12 @@ struct Result {
 
 /// `test`: what it does without the failure.
 Result classify(const Observed& observed, const Failure& failure, const LearnedTest& test);
+
+/// Someone should look at it.
+bool needs_a_look(const Result& result);
+
+/// `ended with exit code 3`, `was ended by SIGSEGV`; `status` as waitpid() gives it.
+std::string how_it_ended(int status);
 
 /// `SIGSEGV`; `signal 40` for one without a name.
 std::string signal_name(int signal);

@@ -54,6 +54,17 @@ std::vector<Failure> systematic_sample(std::vector<Failure> all, std::size_t cou
 
 }  // namespace
 
+std::string_view word_of(Part part) {
+  return part == Part::body ? "body" : part == Part::fixture ? "fixture" : "unknown";
+}
+
+std::optional<Part> part_of(std::string_view word) {
+  for (const Part one : {Part::unknown, Part::body, Part::fixture}) {
+    if (word == word_of(one)) return one;
+  }
+  return std::nullopt;
+}
+
 std::string Failure::rule() const {
   const bool is_lasting = error.ends_with(kLasting);
   const std::string_view word = std::string_view(error).substr(0, error.size() - (is_lasting ? 1 : 0));
@@ -99,7 +110,7 @@ Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options
       plan.size.other_calls += (place.calls - place.nths.size()) * errors.size();
       for (std::size_t i = 0; i < place.nths.size(); ++i) {
         for (const std::string& error : errors) {
-          (i == 0 ? first : others).push_back({test, place.syscall, place.nths[i], error, place.site});
+          (i == 0 ? first : others).push_back({test, place.syscall, place.nths[i], error, place.site, place.part});
         }
       }
     }

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,13 @@ inline constexpr std::string_view kShort = "SHORT";
 /// At the end of an errno: later calls fail, too. strace says `when=3+`.
 inline constexpr char kLasting = '+';
 
+/// In which part of its test a call is made, as far as a call stack shows it.
+enum class Part {
+  unknown,
+  body,     ///< GoogleTest's TestBody().
+  fixture,  ///< Elsewhere in the test: constructor and destructor of the fixture, SetUp() and TearDown().
+};
+
 /// The calls of one syscall in a test, from one call site, as the test made them without a failure.
 struct Place {
   std::string syscall;
@@ -28,6 +36,7 @@ struct Place {
   std::vector<std::uint64_t>
       nths;                 ///< Their numbers among the calls of the syscall, from 1 on, ascending; at least one.
   std::uint64_t calls = 0;  ///< How many there are; `nths` may have the first of them only.
+  Part part = Part::unknown;
 };
 
 /// What a test does without a failure.
@@ -36,10 +45,15 @@ struct LearnedTest {
   std::uint64_t wall_ns = 0;  ///< Of its process, from start to end.
   std::uint64_t descriptors_left = 0;
   std::map<std::string, std::uint64_t> entries;  ///< By syscall; without memory, waits and volatile calls.
+  std::map<int, std::uint64_t> child_signals;    ///< ContainedEnd::child_signals
   bool is_steady = false;                        ///< A second run made the same calls.
   std::vector<Place> places;
   std::string why_left_out;  ///< It is not swept: it fails by itself. Empty = it is.
 };
+
+/// `unknown`, `body`, `fixture`.
+std::string_view word_of(Part part);
+std::optional<Part> part_of(std::string_view word);
 
 struct Failure {
   std::size_t test = 0;  ///< Index into the tests.
@@ -47,6 +61,7 @@ struct Failure {
   std::uint64_t nth = 0;
   std::string error;  ///< `ENOSPC`, kShort; with kLasting at its end, each later call of the syscall fails as well.
   std::string site;   ///< Where the call came from without a failure; empty = not known.
+  Part part = Part::unknown;
 
   /// `write:error=ENOSPC:nth=3`, as --syscost_inject has it.
   std::string rule() const;

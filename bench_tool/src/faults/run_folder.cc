@@ -1,44 +1,160 @@
 // SPDX-License-Identifier: MIT
 #include "faults/run_folder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <set>
 #include <system_error>
+#include <utility>
+
+#include "faults/folder_scan.h"
 
 namespace syscost::bench::faults {
 namespace {
 
 namespace fs = std::filesystem;
+using Gets = WorkingPlan::Gets;
 
 std::string fault_of(const fs::path& path, const std::error_code& error) {
   return error ? fmt::format("{}: {}", path.string(), error.message()) : "";
 }
 
-/// Copies all files, folders and links in `from` to `to`. FIFOs, sockets and devices are left out, and the folder
-/// `left_out`, which may lie in `from`. Returns what went wrong, or "".
-std::string copy_below(const fs::path& from, const fs::path& to, const fs::path& left_out) {
-  std::error_code error;
-  fs::directory_iterator entry(from, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const fs::path& path = entry->path();
-    const fs::path copy = to / path.filename();
-    const fs::file_type type = entry->symlink_status(error).type();
-    if (type == fs::file_type::symlink) {
-      fs::copy_symlink(path, copy, error);
-    } else if (type == fs::file_type::regular) {
-      fs::copy_file(path, copy, error);
-    } else if (type == fs::file_type::directory && !fs::equivalent(path, left_out, error) && !error) {
-      fs::create_directory(copy, path, error);
-      if (std::string fault = error ? "" : copy_below(path, copy, left_out); !fault.empty()) return fault;
-    }
-    if (error) return fault_of(path, error);
+/// The entries of the working directory itself, those with most below them first, that have to go so that at most
+/// `most` entries are left.
+std::set<fs::path> too_many_below(const FolderScan& scan, std::size_t most) {
+  std::map<fs::path, std::size_t> below;
+  for (const auto& [path, status] : scan.entries) ++below[*path.begin()];
+  std::vector<std::pair<std::size_t, fs::path>> order;
+  for (const auto& [path, count] : below) order.emplace_back(count, path);
+  std::sort(order.rbegin(), order.rend());
+  std::set<fs::path> chosen;
+  std::size_t left = scan.entries.size();
+  for (const auto& [count, path] : order) {
+    if (left <= most || count == 1) break;
+    chosen.insert(path);
+    left -= count;
   }
-  return fault_of(from, error);
+  return chosen;
+}
+
+/// The largest files, which are too many bytes beside the others.
+std::set<fs::path> too_large(const FolderScan& scan, const std::set<fs::path>& linked, std::uint64_t most) {
+  std::vector<std::pair<std::uint64_t, fs::path>> files;
+  for (const auto& [path, status] : scan.entries) {
+    if (!S_ISREG(status.st_mode) || linked.count(*path.begin()) != 0) continue;
+    files.emplace_back(static_cast<std::uint64_t>(status.st_size), path);
+  }
+  std::sort(files.begin(), files.end());
+  std::set<fs::path> chosen;
+  std::uint64_t sum = 0;
+  for (auto& [size, path] : files) {
+    sum += std::min(size, most + 1);
+    if (sum > most) chosen.insert(std::move(path));
+  }
+  return chosen;
+}
+
+/// Copies a link so that it leads to the same file: into the new folder where it led into the old one.
+void copy_link(const fs::path& ours, const fs::path& path, const fs::path& made, std::error_code& error) {
+  const fs::path target = fs::read_symlink(ours / path, error);
+  if (error) return;
+  const fs::path led = (target.is_absolute() ? target : ours / path.parent_path() / target).lexically_normal();
+  const auto leaves = [](const fs::path& relative) { return relative.empty() || *relative.begin() == ".."; };
+  const fs::path below = led.lexically_relative(ours);
+  const bool stays = !target.is_absolute() && !leaves((path.parent_path() / target).lexically_normal());
+  const fs::path now = stays ? target : leaves(below) ? led : made / below;
+  fs::create_symlink(now, made / path, error);
+}
+
+/// A file that vanished meanwhile is no fault. One that cannot be read is linked.
+void copy_regular(const fs::path& from, const fs::path& to, std::error_code& error) {
+  struct stat status {};
+  if (::lstat(from.c_str(), &status) != 0) return;
+  fs::copy_file(from, to, error);
+  if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
+    error.clear();
+    fs::create_symlink(from, to, error);
+    return;
+  }
+  if (error == std::errc::no_such_file_or_directory) error.clear();
+  const std::array<timespec, 2> times = {status.st_atim, status.st_mtim};
+  if (!error) ::utimensat(AT_FDCWD, to.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+}
+
+std::string make_parts(const WorkingPlan& plan, const fs::path& ours, const fs::path& made) {
+  std::vector<std::pair<fs::path, fs::perms>> folders;
+  for (const WorkingPlan::Part& part : plan.parts) {
+    const fs::path from = ours / part.path;
+    const fs::path to = made / part.path;
+    std::error_code error;
+    if (part.gets == Gets::link) {
+      fs::create_symlink(from, to, error);
+    } else if (part.gets == Gets::folder) {
+      fs::create_directory(to, error);
+      std::error_code unknown;
+      folders.emplace_back(to, fs::symlink_status(from, unknown).permissions());
+    } else if (fs::is_symlink(fs::symlink_status(from, error))) {
+      copy_link(ours, part.path, made, error);
+    } else {
+      copy_regular(from, to, error);
+    }
+    if (error) return fault_of(from, error);
+  }
+  // Last, because nothing can be made in a folder without permissions.
+  for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {
+    std::error_code ignored;
+    if (folder->second != fs::perms::unknown) fs::permissions(folder->first, folder->second, ignored);
+  }
+  return {};
 }
 
 }  // namespace
 
-std::string make_working_folder(WorkingFolder kind, const fs::path& ours, const fs::path& folder, fs::path& made) {
+WorkingPlan plan_working_folder(WorkingFolder kind, const fs::path& ours, const fs::path& left_out) {
+  WorkingPlan plan;
+  if (kind == WorkingFolder::here) return plan;
+  if (kind == WorkingFolder::links) {
+    std::error_code error;
+    for (fs::directory_iterator entry(ours, error), end; !error && entry != end; entry.increment(error)) {
+      plan.parts.push_back({entry->path().filename(), Gets::link});
+    }
+    return plan;
+  }
+  std::vector<FileId> not_copied;
+  struct stat status {};
+  if (::lstat(left_out.c_str(), &status) == 0) not_copied.emplace_back(status.st_dev, status.st_ino);
+  const bool is_bounded = kind == WorkingFolder::bounded_copy;
+  const FolderScan scan =
+      scan_folder(ours, is_bounded ? kMostScanned : std::numeric_limits<std::size_t>::max(), not_copied);
+  if (!scan.is_whole) return plan_working_folder(WorkingFolder::links, ours, left_out);
+  std::set<fs::path> below_links;
+  std::set<fs::path> links;
+  if (is_bounded) {
+    below_links = too_many_below(scan, kMostCopiedEntries);
+    links = too_large(scan, below_links, kMostCopiedBytes);
+  }
+  for (const auto& [path, its] : scan.entries) {
+    if (below_links.count(*path.begin()) != 0) {
+      if (path == *path.begin()) plan.parts.push_back({path, Gets::link});
+    } else if (S_ISDIR(its.st_mode)) {
+      const bool is_open = ::access((ours / path).c_str(), R_OK | X_OK) == 0;
+      plan.parts.push_back({path, is_open ? Gets::folder : Gets::link});
+    } else if (S_ISREG(its.st_mode) || S_ISLNK(its.st_mode)) {
+      plan.parts.push_back({path, links.count(path) != 0 ? Gets::link : Gets::copy});
+    }
+  }
+  return plan;
+}
+
+std::string make_working_folder(WorkingFolder kind, const WorkingPlan& plan, const fs::path& ours,
+                                const fs::path& folder, fs::path& made) {
   std::error_code error;
   fs::create_directories(folder / "tmp", error);
   if (error) return fault_of(folder / "tmp", error);
@@ -46,39 +162,13 @@ std::string make_working_folder(WorkingFolder kind, const fs::path& ours, const 
   if (kind == WorkingFolder::here) return {};
   made = folder / "work";
   fs::create_directory(made, error);
-  if (!error && kind == WorkingFolder::copy) {
-    return copy_below(ours, made, folder.parent_path());
-  }
-  if (!error) {
-    for (fs::directory_iterator entry(ours, error), end; !error && entry != end; entry.increment(error)) {
-      fs::create_symlink(entry->path(), made / entry->path().filename(), error);
-      if (error) break;
-    }
-  }
-  return fault_of(made, error);
+  return error ? fault_of(made, error) : make_parts(plan, ours, made);
 }
 
 fs::path real_tmp() {
   std::error_code error;
   const fs::path real = fs::canonical("/tmp", error);
   return error ? fs::path("/tmp") : real;
-}
-
-void remove_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::remove_all(folder, error);
-  if (!error) return;
-  // A test may have taken the permissions of its folders.
-  std::error_code ignored;
-  fs::permissions(folder, fs::perms::owner_all, fs::perm_options::add | fs::perm_options::nofollow, ignored);
-  for (fs::recursive_directory_iterator entry(folder, ignored), end; !ignored && entry != end;
-       entry.increment(ignored)) {
-    std::error_code each;
-    if (entry->is_directory(each) && !entry->is_symlink(each)) {
-      fs::permissions(entry->path(), fs::perms::owner_all, fs::perm_options::add, each);
-    }
-  }
-  fs::remove_all(folder, ignored);
 }
 
 }  // namespace syscost::bench::faults

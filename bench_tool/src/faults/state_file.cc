@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <concepts>
@@ -49,6 +50,7 @@ void each_field(SomePlace auto& place, const auto& take) {
   take("syscall", place.syscall);
   take("classes", place.classes);
   take("site", place.site);
+  take("part", place.part);
   take("nths", place.nths);
   take("calls", place.calls);
 }
@@ -58,6 +60,7 @@ void each_field(SomeTest auto& test, const auto& take) {
   take("wall_ns", test.wall_ns);
   take("descriptors_left", test.descriptors_left);
   take("entries", test.entries);
+  take("child_signals", test.child_signals);
   take("steady", test.is_steady);
   take("places", test.places);
   take("left_out", test.why_left_out);
@@ -76,8 +79,10 @@ void each_field(SomeDone auto& done, const auto& take) {
   take("nth", done.failure.nth);
   take("errno", done.failure.error);
   take("site", done.failure.site);
+  take("part", done.failure.part);
   take("outcome", done.result.outcome);
   take("detail", done.result.detail);
+  take("child", done.result.child);
   take("hit", done.result.hit);
   take("wall_ns", done.result.wall_ns);
   take("processes_left", done.result.processes_left);
@@ -132,6 +137,9 @@ void put(const Value& value, Json& json) {
 void put(const Outcome& outcome, Json& json) {
   json = std::string(word_of(outcome));
 }
+void put(const Part& part, Json& json) {
+  json = std::string(word_of(part));
+}
 void put(const std::vector<Place>& places, Json& json) {
   json = Json::array();
   for (const Place& place : places) {
@@ -149,9 +157,25 @@ void get(const Json& json, Outcome& outcome) {
   if (!known) throw std::invalid_argument("an outcome that this bench does not know");
   outcome = *known;
 }
+void get(const Json& json, Part& part) {
+  const auto known = part_of(json.get<std::string>());
+  if (!known) throw std::invalid_argument("a part of a test that this bench does not know");
+  part = *known;
+}
+void get(const Json& json, std::vector<Place>& places);
+
+/// Files of earlier versions of bench lack these.
+constexpr std::array<std::string_view, 3> kYounger = {"part", "child", "child_signals"};
+
+template <class Value>
+void get_field(const Json& json, const char* name, Value& value) {
+  const bool may_lack = std::find(kYounger.begin(), kYounger.end(), name) != kYounger.end();
+  if (!may_lack || json.contains(name)) get(json.at(name), value);
+}
+
 void get(const Json& json, std::vector<Place>& places) {
   for (const Json& one : json) {
-    each_field(places.emplace_back(), [&](const char* name, auto& value) { get(one.at(name), value); });
+    each_field(places.emplace_back(), [&](const char* name, auto& value) { get_field(one, name, value); });
   }
 }
 
@@ -164,7 +188,7 @@ Json with_fields(Json json, const auto& from) {
 template <class Line>
 Line fields_in(const Json& json) {
   Line line;
-  each_field(line, [&](const char* name, auto& value) { get(json.at(name), value); });
+  each_field(line, [&](const char* name, auto& value) { get_field(json, name, value); });
   check(line);
   return line;
 }
@@ -188,6 +212,9 @@ void take_line(const Json& json, bool is_first, SweepState& state) {
     state.has_learned = true;
   } else if (json.contains("plan")) {
     state.plan = fields_in<PlanSize>(json.at("plan"));
+  } else if (json.contains("harm")) {
+    const auto lines = json.at("harm").get<std::vector<std::string>>();
+    state.harm.insert(state.harm.end(), lines.begin(), lines.end());
   } else {
     auto done = fields_in<Done>(json);
     if (done.failure.test >= state.tests.size()) throw std::invalid_argument("its test is missing");
@@ -319,6 +346,16 @@ std::string StateFile::add(const PlanSize& plan) {
 
 std::string StateFile::add(std::size_t index, const Done& done) {
   return append(line_of(with_fields({{"failure", index}}, done)));
+}
+
+std::string StateFile::add_harm(const std::vector<std::string>& lines) {
+  return append(line_of({{"harm", lines}}));
+}
+
+std::vector<FileId> StateFile::ids() const {
+  struct stat status {};
+  if (file_ < 0 || ::fstat(file_, &status) != 0) return {};
+  return {{status.st_dev, status.st_ino}};
 }
 
 }  // namespace syscost::bench::faults

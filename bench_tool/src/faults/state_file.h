@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/folder_scan.h"
 #include "faults/framework.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
@@ -42,6 +43,7 @@ struct SweepState {
   std::vector<LearnedTest> tests;
   bool has_learned = false;
   std::optional<PlanSize> plan;
+  std::vector<std::string> harm;     ///< What the sweep did to files that are not its own: `changed: data/x`.
   std::map<std::size_t, Done> done;  ///< By the index of the failure in the plan.
 };
 
@@ -62,6 +64,9 @@ class StateFile {
   std::string end_learning(Framework framework);
   std::string add(const PlanSize& plan);
   std::string add(std::size_t index, const Done& done);
+  std::string add_harm(const std::vector<std::string>& lines);
+  /// The file itself; empty if nothing is kept.
+  std::vector<FileId> ids() const;
 
  private:
   std::string append(const std::string& line);

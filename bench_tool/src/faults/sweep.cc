@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
 
+#include "faults/folder_scan.h"
+#include "faults/outcome.h"
 #include "faults/run_folder.h"
 #include "faults/test_row.h"
 
@@ -78,6 +82,7 @@ ContainedCommand Sweep::measured(const std::string& csv, std::vector<std::string
   command.arguments.emplace_back("--");
   command.arguments.insert(command.arguments.end(), options_.command.begin(), options_.command.end());
   if (!selecting.empty()) command.arguments.push_back(selecting);
+  command.reports_end = true;
   command.folder = options_.folder;
   command.has_own_tmp = options_.has_own_tmp;
   command.limit = options_.timeout;
@@ -92,10 +97,12 @@ std::string Sweep::runner_fault(const ContainedEnd& end) const {
   if (!end.has_started) {
     return end.fault.starts_with(options_.runner + " cannot be started") ? without_a_part(end.fault) : end.fault;
   }
-  // What the dynamic loader says of a program that lacks a library.
-  const std::string_view line = std::string_view(end.output).substr(0, end.output.find('\n'));
-  const bool is_loaders = line.starts_with(options_.runner + ": error while loading shared libraries: ");
-  return is_loaders ? without_a_part(std::string(line)) : std::string();
+  // The dynamic loader ends a program that lacks a library, and says which one in its first line.
+  const bool is_silent = !end.report.status && end.report.refusal.empty();
+  const bool has_ended = end.fault.empty() && !end.is_timed_out && WIFEXITED(end.status);
+  if (!has_ended || !is_silent) return {};
+  const std::string line = end.output.substr(0, end.output.find('\n'));
+  return without_a_part(line.empty() ? options_.runner + ' ' + how_it_ended(end.status) : line);
 }
 
 std::chrono::nanoseconds Sweep::limit_of(const LearnedTest& test) const {
@@ -128,7 +135,9 @@ std::string Sweep::run_all(ContainedRuns& runs, std::size_t count, const std::fu
     auto ended = runs.wait(kBetweenLooks);
     if (!ended) continue;
     const auto task = running.find(ended->first);
-    std::string fault = take(task->second, std::move(ended->second));
+    std::string fault;
+    if (!ended->second.left.empty()) fault = add_harm({"left behind: " + ended->second.left});
+    if (fault.empty()) fault = take(task->second, std::move(ended->second));
     std::error_code ignored;
     fs::remove(task->second.csv, ignored);
     running.erase(task);
@@ -179,7 +188,30 @@ std::string Sweep::fail_each(ContainedRuns& runs) {
   return run_all(runs, left.size(), make, take);
 }
 
+std::string Sweep::add_harm(std::vector<std::string> lines) {
+  if (lines.empty()) return {};
+  state_.harm.insert(state_.harm.end(), lines.begin(), lines.end());
+  // In `here` the tests may do what they like.
+  return options_.folder == WorkingFolder::here ? std::string() : file_.add_harm(lines);
+}
+
 std::string Sweep::run() {
+  std::error_code error;
+  const fs::path working = fs::current_path(error);
+  // bench's own files may lie there and grow.
+  std::vector<FileId> own = file_.ids();
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat status {};
+    if (::fstat(stream, &status) == 0) own.emplace_back(status.st_dev, status.st_ino);
+  }
+  const FolderScan before = error ? FolderScan() : scan_folder(working, kMostScanned, own);
+  std::string fault = run_contained();
+  if (error || !before.is_whole) return fault;
+  std::string of_file = add_harm(differences(before, scan_folder(working, kMostScanned, own)));
+  return fault.empty() ? of_file : fault;
+}
+
+std::string Sweep::run_contained() {
   ContainedRuns runs;
   if (!runs.fault().empty()) return runs.fault();
   std::string fault = learn(runs);

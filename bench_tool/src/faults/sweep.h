@@ -26,7 +26,7 @@ struct SweepOptions {
   std::string runner;                  ///< The path of syscost-run.
   std::vector<std::string> command;    ///< A test program with its path, and its arguments.
   std::optional<Framework> framework;  ///< None: what the program says for --help.
-  WorkingFolder folder = WorkingFolder::links;
+  WorkingFolder folder = WorkingFolder::bounded_copy;
   bool has_own_tmp = false;
   std::size_t jobs = 1;
   std::chrono::seconds timeout{10};  ///< Of a run; ten times the test's own time if that is more.
@@ -68,6 +68,9 @@ class Sweep {
   std::string list_tests(ContainedRuns& runs, std::vector<std::string>& names);
   std::string learn(ContainedRuns& runs);
   std::string fail_each(ContainedRuns& runs);
+  std::string run_contained();
+  /// Something that the sweep did to what is not its own. Returns the fault of the state file, or "".
+  std::string add_harm(std::vector<std::string> lines);
   /// Why no run can be measured, and what to do; empty if `end` does not show that.
   std::string runner_fault(const ContainedEnd& end) const;
   ContainedCommand measured(const std::string& csv, std::vector<std::string> flags, const std::string& selecting) const;

@@ -65,6 +65,21 @@ std::string site_text(std::string_view detail) {
   return site.is_unknown() ? std::string() : model::text_of(site);
 }
 
+/// GoogleTest calls Test::Run(), and that SetUp(), TestBody() and TearDown(); a fixture is made and destroyed beside
+/// it. A call of another thread may be of any part.
+Part part_of(const trace::TraceFile& file, const trace::Call& call) {
+  bool is_in_a_test = false;
+  for (const std::uint32_t at : file.stacks[call.stack]) {
+    const std::string_view function = file.frames[at].function;
+    constexpr std::string_view kBody = "::TestBody";
+    const std::size_t body = function.rfind(kBody);
+    const std::size_t after = body == std::string_view::npos ? body : body + kBody.size();
+    if (after == function.size() || (after < function.size() && function[after] == '(')) return Part::body;
+    is_in_a_test = is_in_a_test || function.starts_with("testing::");
+  }
+  return is_in_a_test ? Part::fixture : Part::unknown;
+}
+
 /// The trace of `test` itself; a suite's set-up and tear-down have others.
 std::optional<trace::TraceFile> trace_of(const std::string& test, const fs::path& traces) {
   csv::Problems problems;
@@ -156,15 +171,16 @@ std::vector<Place> places_of(const fs::path& csv, const fs::path& traces, const 
       places.push_back(std::move(place));
       continue;
     }
-    std::map<std::string, std::size_t> place_of;
+    std::map<std::pair<std::string, Part>, std::size_t> place_of;
     std::uint64_t nth = 0;
     for (const trace::Call& call : trace->calls) {
       if (call.name != syscall) continue;
       ++nth;
       if (left_out.count(&call) != 0) continue;
       const std::string site = site_text(call.site);
-      const auto [found, is_new] = place_of.try_emplace(site, places.size());
-      if (is_new) places.push_back({syscall, classes, site, {}, 0});
+      const Part part = part_of(*trace, call);
+      const auto [found, is_new] = place_of.try_emplace({site, part}, places.size());
+      if (is_new) places.push_back({syscall, classes, site, {}, 0, part});
       places[found->second].nths.push_back(nth);
       ++places[found->second].calls;
     }

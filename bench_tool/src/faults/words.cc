@@ -2,7 +2,6 @@
 #include "faults/words.h"
 
 #include <fmt/format.h>
-#include <sys/wait.h>
 
 #include <chrono>
 #include <optional>
@@ -15,9 +14,6 @@ namespace syscost::bench::faults {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// The runner's exit code for words that it does not know.
-constexpr int kBadWords = 2;
 
 }  // namespace
 
@@ -50,6 +46,8 @@ std::string words_fault(const std::string& runner, const PlanOptions& options) {
   // The runner reads its options before it starts this program, which has no tests.
   command.arguments.insert(command.arguments.end(), {"--", "true"});
   command.variables.assign(kUsersSettings.begin(), kUsersSettings.end());
+  command.reports_end = true;
+  command.folder = WorkingFolder::here;
   command.limit = 30s;
   ContainedRuns runs;
   if (!runs.fault().empty()) return runs.fault();
@@ -58,9 +56,8 @@ std::string words_fault(const std::string& runner, const PlanOptions& options) {
   while (!(ended = runs.wait(1s))) {
   }
   const ContainedEnd& end = ended->second;
-  const bool is_bad = end.fault.empty() && WIFEXITED(end.status) && WEXITSTATUS(end.status) == kBadWords;
   if (!end.has_started) return {};  // the sweep says so
-  return is_bad ? as_own_words(end.output) : end.fault;
+  return end.report.refusal.empty() ? end.fault : as_own_words(end.output);
 }
 
 }  // namespace syscost::bench::faults

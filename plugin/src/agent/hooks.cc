@@ -30,6 +30,7 @@ namespace syscost::agent {
 void refuse(const char* why, const char* remedy) {
   std::fflush(nullptr);  // what the program printed so far
   std::fprintf(stderr, "syscost: %s\n  fix: %s\n", why, remedy);
+  outside::note_refused(why);
   _exit(2);
 }
 
@@ -54,6 +55,7 @@ void leave_children_alone() {
   }
   unsetenv(kPreloadVariable);
   unsetenv(kNotesVariable);
+  unsetenv(kChildEndsVariable);
   const char* const asan = getenv("ASAN_OPTIONS");
   if (asan == nullptr) return;
   if (const std::string theirs = without_asan_order(asan); theirs.empty()) {

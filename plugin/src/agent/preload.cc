@@ -51,6 +51,7 @@ bool holds_framework(const Module& module, void* found) {
   const Beside agent("libsyscost-agent.so");
   if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* const error = dlerror();
+  syscost::agent::note_refused(error != nullptr ? error : "libsyscost-agent.so is not found");
   std::fprintf(stderr, "syscost: this program's tests cannot be measured: %s\n  fix: reinstall syscost\n",
                error != nullptr ? error : "libsyscost-agent.so is not found");
   _exit(2);

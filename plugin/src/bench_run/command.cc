@@ -96,6 +96,7 @@ CommandEnd run_command(const std::string& path, const std::vector<std::string>& 
   // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
   CommandEnd end;
   if (child < 0) end.error = errno;
+  end.process = child;
   signals.set_command(child);
   if (child > 0) {
     if (tick.milliseconds > 0) tick_until_end(child, tick);

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include <sys/types.h>
+
 #include "os/passing_signals.h"
 
 namespace syscost::bench_run {
 
 struct CommandEnd {
-  int error = 0;   ///< errno where it could not be executed; else 0.
+  int error = 0;  ///< errno where it could not be executed; else 0.
+  pid_t process = -1;
   int status = 0;  ///< As waitpid() gives it.
 
   /// As a shell gives it: 128 and the signal's number where a signal ended it. Of a command that was executed.

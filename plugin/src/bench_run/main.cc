@@ -21,6 +21,7 @@
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
 #include "bench_run/command.h"
+#include "bench_run/end_report.h"
 #include "bench_run/out_of_reach.h"
 #include "bench_run/own_options.h"
 #include "bench_run/program_file.h"
@@ -52,7 +53,10 @@ void check_options(const std::vector<std::string>& options) {
   texts.insert(texts.end(), options.begin(), options.end());
   std::vector<char*> arguments = null_ended(texts);
   int count = static_cast<int>(texts.size());
-  if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
+  if (!adapter::take_options(&count, arguments.data())) {
+    report_refused("an option has a bad value");
+    std::exit(kExitBadInput);
+  }
   if (count > 1) {
     const std::string_view word = arguments[1];
     const std::string_view name = word.substr(0, word.find('=')).substr(std::min<std::size_t>(2, word.size()));
@@ -160,6 +164,8 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   const CommandEnd end = run_command(
       program.is_for_injection ? folder + "/" + agent::kInjectProgram : program.path_to_execute, command, signals);
   refuse_if_not_started(name, end);
+  if (const std::string why = notes.refusal_of(end.process); !why.empty()) report_refused(why);
+  report_command(end.status);
   notes.print();
   if (!rows.has_rows_of_this_run()) {
     const char* const ended =
@@ -192,6 +198,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
   const CommandEnd end = run_command(program.path_to_execute, line.command, signals, tick);
   if (end.error != 0) outside::discard();
   refuse_if_not_started(name, end);
+  report_command(end.status);
   print_not_counted();
   const bool has_all_rows =
       outside::close(is_by_program ? program.process_name() : "", end.has_passed() ? "passed" : "failed");
@@ -202,6 +209,9 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
 int run(int argc, char** argv) {
   outside::name_flags_of_bench_run();
   const CommandLine line = split_command_line(argc, argv);
+  if (!line.end_report.empty() && !open_end_report(line.end_report)) {
+    refuse("--report-end is for bench itself: it names a descriptor", "leave it out");
+  }
   check_options(line.options);
   const bool asks = std::any_of(line.options.begin(), line.options.end(), [](const std::string& option) {
     return option == "--doctor" || option == "--syscost_doctor" || option == "--syscost_help";

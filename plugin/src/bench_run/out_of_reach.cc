@@ -67,6 +67,16 @@ Notes::Notes(std::string path) : path_(std::move(path)) {
   setenv(agent::kNotesVariable, path_.c_str(), 1);
 }
 
+std::string Notes::refusal_of(pid_t process) const {
+  if (path_.empty()) return {};
+  std::ifstream file(path_);
+  const std::string beginning = std::string(agent::kNoteRefused) + " " + std::to_string(process) + " ";
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(beginning)) return line.substr(beginning.size());
+  }
+  return {};
+}
+
 void Notes::print() const {
   if (path_.empty()) return;
   std::ifstream file(path_);
@@ -76,6 +86,7 @@ void Notes::print() const {
     if (space == std::string::npos || !printed.insert(line).second) continue;
     const std::string name = line.substr(space + 1);
     const std::string_view word = std::string_view(line).substr(0, space);
+    if (word == agent::kNoteRefused) continue;  // it has said so itself
     const bool is_traced = word == agent::kNoteTraced;
     const auto its =
         is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));

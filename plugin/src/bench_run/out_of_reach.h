@@ -4,6 +4,8 @@
 // runner they run, and `bench run` names them at its end: the preloaded part of the runner wrote them down.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 
@@ -24,6 +26,9 @@ class Notes {
   /// Makes the file at `path`, where nothing is, and tells the programs below of it. Where no file can be made there,
   /// nothing is noted.
   explicit Notes(std::string path);
+
+  /// Why syscost ended the program of `process` instead of measuring it; empty where it did not.
+  std::string refusal_of(pid_t process) const;
 
   /// Prints each program once.
   void print() const;

@@ -44,6 +44,8 @@ CommandLine split_command_line(int argc, char** argv) {
       line.what = What::tests;
     } else if (*option == "--process") {
       line.what = What::process;
+    } else if (option->starts_with("--report-end=")) {
+      line.end_report = option->substr(option->find('=') + 1);
     } else if (option->starts_with("--interval=")) {
       line.interval = option->substr(option->find('=') + 1);
     } else if (*option == "--interval") {

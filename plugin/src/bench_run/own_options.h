@@ -19,7 +19,8 @@ enum class What {
 };
 
 struct CommandLine {
-  std::string interval;  ///< --interval: "1s"; empty = none.
+  std::string end_report;  ///< --report-end: the descriptor for bench; empty = none.
+  std::string interval;    ///< --interval: "1s"; empty = none.
   What what = What::by_program;
   std::vector<std::string> options;  ///< "--csv=FILE", "--csv", "FILE"; without those of this program.
   std::vector<std::string> command;  ///< The program first.

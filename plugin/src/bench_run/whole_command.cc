@@ -66,7 +66,10 @@ void start_outside(const ProgramFile& program, const std::string& name, const st
   std::array<char, 8> us{"bench"};
   std::array<char*, 2> arguments{us.data(), nullptr};
   int count = 1;
-  if (!adapter::take_options(&count, arguments.data())) std::exit(kExitBadInput);
+  if (!adapter::take_options(&count, arguments.data())) {
+    report_refused("an option has a bad value");
+    std::exit(kExitBadInput);
+  }
   if (const std::optional<Unavailable> why =
           outside::start(name, program.build_id, obstacle_inside(program, name, library)))
     refuse(why->reason, why->how_to_fix);

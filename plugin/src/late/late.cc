@@ -302,6 +302,10 @@ Absence absence() {
 
 void refuse() {
   std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
+  using Refused = void(const char*);
+  if (void* const refused = dlsym(RTLD_DEFAULT, "syscost_preload_refused"); refused != nullptr) {
+    reinterpret_cast<Refused*>(refused)(g_why);
+  }
   _exit(2);  // exit handlers may measure, and would come here again
 }
 

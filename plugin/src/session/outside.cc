@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "os/refusal_note.h"
 #include "os/typed_flags.h"
 #include "session/doctor/backends.h"
 #include "session/process_session.h"
@@ -52,6 +53,10 @@ std::vector<NotCounted> not_counted() {
 bool takes_rights() {
   const session::OpenBackend* const opened = session::process_session().backend().current();
   return opened != nullptr && opened->backend->name() == "seccomp" && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
+}
+
+void note_refused(const char* why) {
+  note_refusal(why);
 }
 
 std::optional<Unavailable> check_csv(const std::string& path) {

@@ -59,6 +59,10 @@ SYSCOST_EXPORT void next_interval();
 /// False where rows are missing; the reason is printed.
 SYSCOST_EXPORT bool close(std::string_view own_program, std::string_view outcome);
 
+/// In a program below `bench run` that is about to be ended, because it cannot be measured: tells `bench run` why. It
+/// could not tell the exit code of such an end from the program's own.
+SYSCOST_EXPORT void note_refused(const char* why);
+
 /// Forgets the counts.
 SYSCOST_EXPORT void discard();
 

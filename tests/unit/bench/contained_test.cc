@@ -4,7 +4,9 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,7 +22,9 @@
 #include <vector>
 
 #include "faults/contained.h"
+#include "faults/folder_scan.h"
 #include "faults/process_tree.h"
+#include "faults/run_folder.h"
 #include "faults/state_file.h"
 
 namespace syscost::bench::faults {
@@ -88,7 +92,7 @@ TEST(ContainedRun, SeesTheFilesOfItsWorkingFolder) {
   std::ofstream(name) << "seen\n";
   ContainedRuns runs;
   ContainedCommand command = shell("cat " + name);
-  for (const WorkingFolder folder : {WorkingFolder::links, WorkingFolder::here}) {
+  for (const WorkingFolder folder : {WorkingFolder::bounded_copy, WorkingFolder::links, WorkingFolder::here}) {
     command.folder = folder;
     EXPECT_EQ(end_of(runs, command).output, "seen\n");
   }
@@ -135,6 +139,101 @@ TEST_F(ContainedRunIn, CopiesItsWorkingFolderWithoutItsOwnFolderAndFifos) {
   std::string left;
   std::ifstream(folder_ / "data" / "text") >> left;
   EXPECT_EQ(left, "seen");
+}
+
+TEST_F(ContainedRunIn, WritesToCopiesOfItsFiles) {
+  fs::create_directories(folder_ / "data" / "deep");
+  std::ofstream(folder_ / "data" / "text") << "seen\n";
+  std::ofstream(folder_ / "top") << "seen\n";
+  fs::permissions(folder_ / "data" / "deep", fs::perms::owner_read | fs::perms::owner_exec);
+  const FolderScan before = scan_folder(folder_, kMostScanned, {});
+  ContainedRuns runs;
+  const ContainedEnd end =
+      end_of(runs, shell("cat data/text top; stat -c %a data/deep; echo x >data/text; echo x >>top; "
+                         "mkdir data/x; touch data/made; chmod 700 data; mv data moved; rm top"));
+  EXPECT_EQ(end.report.refusal + end.fault, "");
+  EXPECT_EQ(end.output, "seen\nseen\n500\n");
+  EXPECT_EQ(WEXITSTATUS(end.status), 0);
+  EXPECT_EQ(differences(before, scan_folder(folder_, kMostScanned, {})), std::vector<std::string>());
+  fs::permissions(folder_ / "data" / "deep", fs::perms::owner_all);
+}
+
+TEST_F(ContainedRunIn, CopiesKeepTheirTimesAndTheirLinks) {
+  fs::create_directories(folder_ / "data");
+  std::ofstream(folder_ / "data" / "text") << "inside\n";
+  std::ofstream(before_ / "contained_outside") << "outside\n";
+  const timespec times[2] = {{1000, 0}, {1000, 0}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "data" / "text").c_str(), times, 0), 0);
+  fs::create_symlink("text", folder_ / "data" / "relative");
+  fs::create_symlink(folder_ / "data" / "text", folder_ / "absolute");
+  fs::create_symlink("../" + folder_.filename().string() + "/data/text", folder_ / "around");
+  fs::create_symlink("../contained_outside", folder_ / "outside");
+  fs::create_symlink("nowhere", folder_ / "dangling");
+  ContainedRuns runs;
+  const ContainedEnd end = end_of(
+      runs, shell("stat -c %Y data/text; echo x >>absolute; cat around data/relative outside; readlink dangling"));
+  EXPECT_EQ(end.output, "1000\ninside\nx\ninside\nx\noutside\nnowhere\n");
+  std::string left;
+  std::ifstream(folder_ / "data" / "text") >> left;
+  EXPECT_EQ(left, "inside");
+  EXPECT_EQ(fs::file_size(folder_ / "data" / "text"), 7U);
+  fs::remove(before_ / "contained_outside");
+}
+
+TEST_F(ContainedRunIn, LinksFilesThatAreTooLargeToBeCopied) {
+  std::ofstream(folder_ / "small") << "small\n";
+  std::ofstream(folder_ / "large") << "large\n";
+  fs::resize_file(folder_ / "large", kMostCopiedBytes);  // with the small one it is too much
+  ContainedRuns runs;
+  const ContainedEnd end = end_of(runs, shell("readlink large; readlink small; cat small"));
+  EXPECT_EQ(end.output, (folder_ / "large").string() + "\nsmall\n");
+}
+
+TEST_F(ContainedRunIn, LinksTheFoldersWithMostEntries) {
+  fs::create_directories(folder_ / "many" / "files");
+  for (std::size_t i = 0; i < kMostCopiedEntries; ++i) {
+    std::ofstream(folder_ / "many" / "files" / std::to_string(i)).flush();
+  }
+  fs::create_directory(folder_ / "few");
+  std::ofstream(folder_ / "few" / "one").flush();
+  ContainedRuns runs;
+  const ContainedEnd end = end_of(runs, shell("readlink many; readlink few; ls few"));
+  EXPECT_EQ(end.output, (folder_ / "many").string() + "\none\n");
+}
+
+TEST_F(ContainedRunIn, DifferencesNameWhatWasMadeChangedAndRemoved) {
+  fs::create_directories(folder_ / "data" / "gone");
+  for (const char* name : {"same", "written", "data/gone/file", "moded"}) std::ofstream(folder_ / name) << "text\n";
+  std::ofstream(folder_ / "own") << "text\n";
+  struct stat own {};
+  ASSERT_EQ(::stat((folder_ / "own").c_str(), &own), 0);
+  const std::vector<FileId> left_out = {{own.st_dev, own.st_ino}};
+  const FolderScan before = scan_folder(folder_, kMostScanned, left_out);
+  EXPECT_TRUE(before.is_whole);
+  EXPECT_FALSE(scan_folder(folder_, 2, {}).is_whole);
+  fs::create_directories(folder_ / "data" / "made" / "deep");
+  fs::remove_all(folder_ / "data" / "gone");
+  fs::permissions(folder_ / "moded", fs::perms::owner_read);
+  std::ofstream(folder_ / "own") << "other\n";
+  // A file that was written over, and given its old times.
+  struct stat old {};
+  ASSERT_EQ(::stat((folder_ / "written").c_str(), &old), 0);
+  std::ofstream(folder_ / "written") << "TEXT\n";
+  const timespec times[2] = {old.st_atim, old.st_mtim};
+  ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / "written").c_str(), times, 0), 0);
+  EXPECT_EQ(
+      differences(before, scan_folder(folder_, kMostScanned, left_out)),
+      (std::vector<std::string>{"removed: data/gone/", "made: data/made/", "changed: moded", "changed: written"}));
+}
+
+TEST(ContainedRun, TakesTheReportOfALeakSanitizerFromItsFileAlone) {
+  ContainedRuns runs;
+  const std::string text = "==1==ERROR: LeakSanitizer: detected memory leaks";
+  const ContainedEnd printed = end_of(runs, shell("echo '" + text + "'; exit 1"));
+  EXPECT_FALSE(printed.has_leak_report);
+  const ContainedEnd reported = end_of(runs, shell("echo '" + text + "' >${LSAN_OPTIONS##*log_path=}.$$"));
+  EXPECT_TRUE(reported.has_leak_report);
+  EXPECT_NE(reported.output.find(text), std::string::npos);
 }
 
 /// The lines of a run's output, as process ids.
@@ -287,6 +386,76 @@ TEST(ContainedRun, LeavesNothingIfItsJanitorIsKilled) {
     ASSERT_EQ(::kill(*janitor.begin(), SIGKILL), 0);
   }
   EXPECT_FALSE(fs::exists(folder));
+}
+
+/// Runs `body` in a process with mounts of its own, and returns its text; "skip" where none can be made.
+std::string with_own_mounts(std::string (*body)(const fs::path& kept), const fs::path& kept) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool has_mounts =
+        ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+    const std::string text = has_mounts ? body(kept) : "skip";
+    ::_exit(::write(ends[1], text.data(), text.size()) < 0 ? 1 : 0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got = 0; (got = ::read(ends[0], buffer, sizeof buffer)) > 0;)
+    text.append(buffer, static_cast<std::size_t>(got));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST_F(ContainedRunIn, MountsAreGoneWithTheRun) {
+  fs::create_directory(folder_ / "kept");
+  std::ofstream(folder_ / "kept" / "data") << "important\n";
+  const std::string text = with_own_mounts(
+      [](const fs::path& kept) {
+        ContainedRuns runs;
+        const std::string at = "$TMPDIR/mnt";
+        const ContainedEnd end = end_of(runs, shell("mkdir " + at + " && mount --bind '" + kept.string() + "' " + at +
+                                                    " && test -e " + at + "/data"));
+        return std::to_string(end.status) + '|' + end.left + '|' + std::to_string(fs::is_empty(runs.folder()) ? 1 : 0);
+      },
+      folder_ / "kept");
+  if (text == "skip") GTEST_SKIP() << "no mount namespace can be made; run it as root";
+  EXPECT_EQ(text, "0||1");
+  EXPECT_TRUE(fs::exists(folder_ / "kept" / "data"));
+}
+
+TEST_F(ContainedRunIn, LeavesAndNamesWhatIsMountedInItsFolder) {
+  fs::create_directory(folder_ / "kept");
+  std::ofstream(folder_ / "kept" / "data") << "important\n";
+  const std::string text = with_own_mounts(
+      [](const fs::path& kept) -> std::string {
+        int up[2];
+        int go[2];
+        if (::pipe(up) != 0 || ::pipe(go) != 0) return "no pipe";
+        ContainedRuns runs;
+        ContainedCommand command =
+            shell("mkdir $TMPDIR/mnt; echo up >/proc/$OWNER/fd/$UP; head -c 1 /proc/$OWNER/fd/$GO");
+        command.variables = {"OWNER=" + std::to_string(::getpid()), "UP=" + std::to_string(up[1]),
+                             "GO=" + std::to_string(go[0])};
+        runs.start(command);
+        char buffer[4];
+        if (::read(up[0], buffer, sizeof buffer) <= 0) return "no answer";
+        // As a helper with rights of its own (fusermount) mounts it: where the keeper sees it.
+        const fs::path mounted = runs.folder() / "0" / "tmp" / "mnt";
+        if (::mount(kept.c_str(), mounted.c_str(), nullptr, MS_BIND, nullptr) != 0) return "skip";
+        if (::write(go[1], "x", 1) != 1) return "not gone on";
+        std::optional<std::pair<int, ContainedEnd>> ended;
+        while (!ended) ended = runs.wait(60s);
+        const std::string left = ended->second.left;
+        ::umount2(mounted.c_str(), MNT_DETACH);
+        return left == mounted.string() + ": another file system is mounted there" ? "named" : left;
+      },
+      folder_ / "kept");
+  if (text == "skip") GTEST_SKIP() << "no mount namespace can be made; run it as root";
+  EXPECT_EQ(text, "named");
+  EXPECT_TRUE(fs::exists(folder_ / "kept" / "data"));
 }
 
 TEST_F(ContainedRunIn, DoesNotHoldTheStateFileOfItsOwner) {

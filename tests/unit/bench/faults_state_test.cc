@@ -49,7 +49,8 @@ const SweepIdentity kIdentity = {{"/bin/tests", "--fast"}, "7 bytes", "calls="};
 
 Done crash() {
   Done done{{0, "write", 3, "EIO", "store.cc:9 save"}, {}};
-  done.result = {Outcome::crashed, "SIGSEGV", "store.cc:9 save", 12, 1, "a \x1b[31m\xff text\n"};
+  done.failure.part = Part::body;
+  done.result = {Outcome::crashed, "SIGSEGV", "SIGBUS", "store.cc:9 save", 12, 1, "a \x1b[31m\xff text\n"};
   return done;
 }
 
@@ -75,6 +76,7 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
     ASSERT_EQ(file.end_learning(Framework::catch2), "");
     ASSERT_EQ(file.add(PlanSize{5, 2, 3, {{"getpid", 1}}}), "");
     ASSERT_EQ(file.add(4, crash()), "");
+    ASSERT_EQ(file.add_harm({"made: data/x/"}), "");
   }
   std::ofstream(path_, std::ios::app) << R"({"failure":5,"test":0,"sys)";
   SweepState state;
@@ -92,6 +94,8 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
   ASSERT_EQ(state.done.size(), 1U);
   EXPECT_EQ(state.done.at(4).failure, crash().failure);
   EXPECT_EQ(state.done.at(4).result.detail, "SIGSEGV");
+  EXPECT_EQ(state.done.at(4).result.child, "SIGBUS");
+  EXPECT_EQ(state.harm, std::vector<std::string>{"made: data/x/"});
   SweepState again;
   EXPECT_EQ(load_state(path_, again), "");
   EXPECT_EQ(again.done.size(), 2U) << "the cut line is gone";

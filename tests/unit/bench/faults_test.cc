@@ -17,8 +17,6 @@
 namespace syscost::bench::faults {
 namespace {
 
-constexpr int kSignaled = 128;
-
 LearnedTest learned(const std::string& name, std::vector<Place> places) {
   LearnedTest test;
   test.name = name;
@@ -152,6 +150,7 @@ Observed passed() {
   observed.is_hit = true;
   observed.entries = saving().entries;
   observed.end.output = "text";
+  observed.end.report.status = 0;
   return observed;
 }
 const Failure kFsync = {0, "fsync", 1, "EIO", ""};
@@ -184,17 +183,17 @@ TEST(FaultOutcome, NotReachedIsNoSuccess) {
 TEST(FaultOutcome, ReportedIsAFailedTest) {
   Observed observed = passed();
   observed.verdict = "failed";
-  observed.end.status = 1 << 8;
+  observed.end.report.status = 1 << 8;
   EXPECT_EQ(outcome(observed), Outcome::reported);
 }
 
 TEST(FaultOutcome, SignalsAndTimeLimitsComeFirst) {
   Observed observed = passed();
-  observed.end.status = (kSignaled + SIGSEGV) << 8;  // as `bench run` ends
+  observed.end.report.status = SIGSEGV;
   EXPECT_EQ(outcome(observed), Outcome::crashed);
   EXPECT_EQ(classify(observed, kFsync, saving()).detail, "SIGSEGV");
   EXPECT_EQ(classify(observed, kFsync, saving()).output, "text");
-  observed.end.status = SIGABRT;
+  observed.end.report.status = SIGABRT;
   EXPECT_EQ(classify(observed, kFsync, saving()).detail, "SIGABRT");
   observed.end.is_timed_out = true;
   EXPECT_EQ(outcome(observed), Outcome::hung);
@@ -202,27 +201,86 @@ TEST(FaultOutcome, SignalsAndTimeLimitsComeFirst) {
   EXPECT_EQ(outcome(observed), Outcome::not_run);
 }
 
+TEST(FaultOutcome, ASignalThatWasSentIsNamedAsOne) {
+  Observed observed = passed();
+  observed.end.report.status = SIGKILL;
+  EXPECT_EQ(classify(observed, kFsync, saving()).detail,
+            "SIGKILL, which a process sent, or the kernel for want of memory");
+}
+
+TEST(FaultOutcome, ACodeBeyond128IsNoSignal) {
+  Observed observed = passed();
+  observed.end.report.status = 137 << 8;
+  observed.end.status = 137 << 8;
+  EXPECT_EQ(outcome(observed), Outcome::reported);
+  EXPECT_EQ(classify(observed, kFsync, saving()).detail, "exit code 137 after the test had passed");
+}
+
 TEST(FaultOutcome, ReportedIsAProgramThatFailsAfterItsTest) {
   Observed after = passed();
-  after.end.status = 29 << 8;
+  after.end.report.status = 29 << 8;
   EXPECT_EQ(outcome(after), Outcome::reported);
   EXPECT_EQ(classify(after, kFsync, saving()).detail, "exit code 29 after the test had passed");
-  after.end.status = 23 << 8;
-  after.end.output = "==7==ERROR: LeakSanitizer: detected memory leaks\n";
+  after.end.report.status = 23 << 8;
+  after.end.has_leak_report = true;
   EXPECT_EQ(outcome(after), Outcome::leaked);
+}
+
+TEST(FaultOutcome, WhatATestPrintsDecidesNothing) {
+  Observed after = passed();
+  after.end.report.status = 1 << 8;
+  after.end.output = "bench: no\nsyscost: no\n==7==ERROR: LeakSanitizer: detected memory leaks\n";
+  EXPECT_EQ(outcome(after), Outcome::reported);
+  after.has_row = false;
+  after.end.report.status = 2 << 8;
+  EXPECT_EQ(classify(after, kFsync, saving()).detail, "exit code 2 inside the test");
 }
 
 TEST(FaultOutcome, ExitedIsAnEndBeforeTheTests) {
   Observed inside;
-  inside.end.status = 3 << 8;
+  inside.end.report.status = 3 << 8;
   EXPECT_EQ(classify(inside, kFsync, saving()).detail, "exit code 3 inside the test");
-  inside.end.status = 0;
+  inside.end.report.status = 0;
+  inside.end.status = 1 << 8;  // as syscost-run ends if it measured nothing
+  EXPECT_EQ(classify(inside, kFsync, saving()).detail, "exit code 0 inside the test");
   EXPECT_EQ(outcome(inside), Outcome::exited) << "exit(0) inside a test is no success";
+}
+
+TEST(FaultOutcome, NotRunIsARefusalOrARunnerThatWasKilled) {
   Observed refused;
-  refused.end.status = 2 << 8;
-  refused.end.output = "a line\nbench: no such option\n";
-  EXPECT_EQ(classify(refused, kFsync, saving()).outcome, Outcome::not_run);
-  EXPECT_EQ(classify(refused, kFsync, saving()).detail, "bench: no such option");
+  refused.end.report = {2 << 8, "dispatch cannot be used here"};
+  EXPECT_EQ(outcome(refused), Outcome::not_run);
+  EXPECT_EQ(classify(refused, kFsync, saving()).detail, "dispatch cannot be used here");
+  Observed other = passed();
+  other.end.report.refusal = "a program below it was refused";
+  EXPECT_NE(outcome(other), Outcome::not_run) << "the test has its row";
+  Observed killed;
+  killed.end.status = SIGKILL;
+  EXPECT_EQ(outcome(killed), Outcome::not_run);
+  EXPECT_EQ(classify(killed, kFsync, saving()).detail,
+            "syscost-run was ended by SIGKILL, and did not say how the program ended");
+}
+
+TEST(FaultOutcome, AChildThatCrashedIsTold) {
+  Observed observed = passed();
+  ++observed.entries["fsync"];
+  observed.end.child_signals = {{SIGABRT, 1}, {SIGTERM, 5}};
+  const Result told = classify(observed, kFsync, saving());
+  EXPECT_EQ(told.outcome, Outcome::survived);
+  EXPECT_EQ(told.child, "SIGABRT");
+  EXPECT_EQ(told.detail, "a child of the test crashed: SIGABRT");
+  EXPECT_TRUE(needs_a_look(told));
+  EXPECT_EQ(told.output, "text");
+  LearnedTest dies_always = saving();  // a death test
+  dies_always.child_signals = {{SIGABRT, 1}};
+  EXPECT_EQ(classify(observed, kFsync, dies_always).child, "");
+}
+
+TEST(FaultOutcome, EndReportsAreReadLineByLine) {
+  const EndReport report = read_end_report("refused no room\nlater words\ncommand 512\nrefused cut");
+  EXPECT_EQ(report.status, 512);
+  EXPECT_EQ(report.refusal, "no room");
+  EXPECT_FALSE(read_end_report("command 12x\ncommand 1").status);
 }
 
 TEST(FaultOutcome, LeaksAreThoseThatTheFailureDoesNotMakeItself) {
@@ -248,6 +306,9 @@ TEST(FaultFramework, IsFoundInTheHelpAndSelectsOneTest) {
   EXPECT_EQ(framework_in("Catch2 v3.3.1"), Framework::catch2);
   EXPECT_FALSE(framework_in("usage: ls"));
   EXPECT_EQ(selecting(Framework::googletest, "Log.Saves/0"), "--gtest_filter=Log.Saves/0");
+  EXPECT_EQ(selecting(Framework::googletest, "Log.a-b:c"), "--gtest_filter=Log.a?b?c");
+  EXPECT_TRUE(may_select_others(Framework::googletest, "Log.a-b"));
+  EXPECT_FALSE(may_select_others(Framework::googletest, "Log.Saves/0"));
   EXPECT_EQ(selecting(Framework::doctest, "saves, then loads"), "--test-case=saves\\, then loads");
   EXPECT_EQ(selecting(Framework::doctest, "store.saves"), "--test-case=store.saves,saves");
   EXPECT_EQ(selecting(Framework::catch2, "saves [all]"), "\"saves \\[all]\"");

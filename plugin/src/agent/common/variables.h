@@ -21,6 +21,13 @@ constexpr const char* kNoteOtherMachine = "machine";
 constexpr const char* kNotePrivileged = "rights";
 constexpr const char* kNoteTraced = "traced";     // by another
 constexpr const char* kNoteNotTraced = "ptrace";  // denied
+/// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
+constexpr const char* kNoteRefused = "refused";
+
+/// A file of kEndSignals numbers (std::uint32_t), in which the programs of a sweep of `bench faults` count the signals
+/// that ended processes for which they waited (agent/exec/child_ends.h). Known to bench.
+constexpr const char* kChildEndsVariable = "_SYSCOST_CHILD_ENDS";
+constexpr int kEndSignals = 65;
 
 /// In ASAN_OPTIONS: the library of AddressSanitizer does not end a program because ours comes before it.
 constexpr const char* kAsanOrder = "verify_asan_link_order=0";

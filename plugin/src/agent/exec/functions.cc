@@ -145,6 +145,11 @@ void syscost_preload_stop() {
   syscost::agent::stop_passing_on();
 }
 
+/// For what ends the program because it cannot be measured, in this process.
+void syscost_preload_refused(const char* why) {
+  syscost::agent::note_refused(why);
+}
+
 int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
   return execute(path, arguments, environment);
 }

@@ -7,11 +7,13 @@
 
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
 #include "agent/common/variables.h"
+#include "agent/exec/child_ends.h"
 #include "agent/find/file_kind.h"
 
 namespace syscost::agent {
@@ -99,6 +101,7 @@ bool keep_what_is_passed_on() {
   // Copies: the program may change its environment.
   g_kept.preload = copy_of(preload);
   if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = copy_of(notes);
+  if (const char* const ends = getenv(kChildEndsVariable); ends != nullptr) count_child_ends(ends);
   for (char* const* variable = environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
     if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
     if (const char* const copy = copy_of(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
@@ -119,6 +122,12 @@ void stop_passing_on() {
 
 bool is_passing_on() {
   return g_kept.is_passing_on;
+}
+
+void note_refused(const char* why) {
+  char text[PATH_MAX];
+  std::snprintf(text, sizeof text, "%d %s", getpid(), why);
+  note(kNoteRefused, text);
 }
 
 Environment::Environment(char* const* theirs) : theirs_(theirs) {

@@ -20,6 +20,9 @@ bool keep_what_is_passed_on();
 void stop_passing_on();
 bool is_passing_on();
 
+/// Tells `bench run` that syscost ends this program, and why: an exit code would not tell it from the program's own.
+void note_refused(const char* why);
+
 /// The environment of a program that is to be executed, with our variables.
 class Environment {
  public:

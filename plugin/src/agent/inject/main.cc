@@ -40,7 +40,10 @@ std::vector<std::string> program_environment() {
   std::vector<std::string> kept;
   for (char** one = environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
-    if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable)) continue;
+    if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable) ||
+        is_variable(text, agent::kChildEndsVariable)) {
+      continue;
+    }
     if (is_variable(text, "ASAN_OPTIONS")) {
       const std::string theirs = agent::without_asan_order(text.substr(std::strlen("ASAN_OPTIONS=")));
       if (!theirs.empty()) kept.push_back("ASAN_OPTIONS=" + theirs);
@@ -70,6 +73,9 @@ std::vector<std::string> guest_environment(const std::vector<std::string>& progr
     if (one.starts_with("LD_") || one.starts_with("MALLOC_") || one.starts_with("GLIBC_TUNABLES=")) continue;
     kept.push_back(one);
   }
+  if (const char* const notes = getenv(agent::kNotesVariable); notes != nullptr) {
+    kept.push_back(std::string(agent::kNotesVariable) + "=" + notes);
+  }
   // A thread has one place for restartable sequences, and it is the program's.
   kept.emplace_back("GLIBC_TUNABLES=glibc.pthread.rseq=0");
   return kept;
@@ -82,13 +88,12 @@ std::string beside(const char* name) {
   return std::string(text.substr(0, text.rfind('/') + 1)) + name;
 }
 
-/// Tells `bench run`, which prints it at its end.
-void note_denied(const char* program) {
+/// A line for `bench run`.
+void note(const char* word, const std::string& text) {
   const char* const notes = getenv(agent::kNotesVariable);
   const int fd = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  const std::string line =
-      std::string(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced) + " " + program + "\n";
+  const std::string line = std::string(word) + " " + text + "\n";
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
 }
@@ -159,14 +164,16 @@ int run(int argc, char** argv) {
   sigprocmask(SIG_SETMASK, &all, &before);
   std::memcpy(&guest.signals, &before, sizeof guest.signals);
   if (start_tracer(guest, program) != 0) {
-    note_denied(program);
+    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   }
   const std::vector<char*> variables = null_ended(environment);
   // Not by libc's function: the preloaded part stands before it, and would execute this program again.
   syscall(SYS_execve, program, argv + 2, variables.data());
   const int error = errno;
-  std::fprintf(stderr, "syscost: %s: %s\n", program, std::strerror(error));
+  const std::string why = std::string(program) + ": " + std::strerror(error);
+  std::fprintf(stderr, "syscost: %s\n", why.c_str());
+  note(agent::kNoteRefused, std::to_string(getpid()) + " " + why);
   return error == ENOENT ? 127 : 126;
 }
 

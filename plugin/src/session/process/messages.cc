@@ -10,6 +10,7 @@
 #include <string>
 
 #include "os/printable.h"
+#include "os/refusal_note.h"
 #include "os/signal_hold.h"
 #include "os/typed_flags.h"
 
@@ -51,6 +52,7 @@ void say_failure(const Failure& failure) {
 void refuse(const Failure& failure) {
   std::fflush(stdout);
   say_failure(failure);
+  note_refusal(failure.reason.c_str());
   std::exit(2);
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+//
+// FolderScan: what lies in a folder of the user's, by names and by what the kernel says of each entry.
+//
+// It reads no contents, so a folder with gigabytes takes no longer than one with small files. A file that was written
+// to has another time of its last change of status (st_ctime), which no program can set back.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace syscost::bench::faults {
+
+struct FolderScan {
+  /// By the path from the folder on: a folder stands before what lies in it.
+  std::map<std::filesystem::path, struct stat> entries;
+  bool is_whole = true;  ///< False: there were more entries than were asked for.
+};
+
+/// A file by its device and number.
+using FileId = std::pair<dev_t, ino_t>;
+
+/// More entries are not looked at: `bench faults` in `/` would look at the whole machine.
+inline constexpr std::size_t kMostScanned = 500'000;
+
+/// At most `most` entries, without those of folders that cannot be read. `left_out`: neither they nor what lies in them
+/// is in the result.
+FolderScan scan_folder(const std::filesystem::path& folder, std::size_t most, const std::vector<FileId>& left_out);
+
+/// `made: PATH`, `changed: PATH`, `removed: PATH`, in the order of the paths. What is below a folder that was made or
+/// removed is not named. The times of folders are not compared: to make a file and remove it changes them.
+std::vector<std::string> differences(const FolderScan& before, const FolderScan& after);
+
+}  // namespace syscost::bench::faults

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+//
+// Tells `bench run` that syscost ends this program because it cannot measure it.
+//
+// The program ends with exit code 2 then, and a test may end it with 2, too. So who watches the program, as a sweep of
+// `bench faults` does, learns of a refusal in another way: by a line in the notes of `bench run`.
+#pragma once
+
+namespace syscost {
+
+/// `why`: one line. Does nothing in a program that is not below `bench run`.
+void note_refusal(const char* why);
+
+}  // namespace syscost
