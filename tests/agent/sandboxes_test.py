@@ -8,6 +8,7 @@ other one. Only the folder of the undeclared outputs comes back.
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
@@ -15,6 +16,8 @@ from adapter_case import BIN, PLAIN, main  # noqa: E402
 from surroundings_test import ROOT, needs  # noqa: E402
 from run_case import BENCH, RunCase  # noqa: E402
 
+STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
+ONE_TEST = "--gtest_filter=WithFixture.One"
 TESTS = "--gtest_filter=WithFixture.*:Shapes.CallsThreeTimes"
 SYSTEM = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
 ENTER = """set -e
@@ -72,6 +75,38 @@ class TwoExecutors(RunCase):
         shutil.rmtree(os.path.join(tree, "shard_2_of_2"))
         part = self.bench("check", "--recursive", tree, "--baseline", baseline, code=2)
         self.assertIn("shard 2 of 2", part.err)
+
+
+@needs("unshare")
+class OuterProc(RunCase):
+    """A PID namespace whose /proc is still the outer one: the numbers in it are not those by which a process knows itself."""
+
+    def setUp(self):
+        super().setUp()
+        self.enter = ["unshare", "--pid", "--fork"] if os.geteuid() == 0 else ["unshare", "-r", "--pid", "--fork"]
+        if subprocess.run([*self.enter, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("a PID namespace cannot be made here")
+
+    def test_tests_have_their_rows_outside_and_inside_of_it(self):
+        programs = [PLAIN, *(program for program in (STATIC, PIE) if os.path.exists(program))]
+        for backend in ("ebpf", "dispatch", "seccomp"):
+            for program in programs:
+                run = [BENCH, "run", "--tests", f"--backend={backend}", f"--csv={self.csv}", "--"]
+                for command in ([*run, *self.enter, program, ONE_TEST], [*self.enter, *run, program, ONE_TEST]):
+                    with self.subTest(backend=backend, command=command):
+                        if backend == "ebpf" and os.geteuid() != 0:
+                            continue
+                        self.needs(backend)
+                        self.run_program(*command)
+                        entries = [row["entries"] or row["calls"] for row in self.rows()
+                                   if (row["kind"], row["test"], row["syscall"]) == ("test", "WithFixture.One", "getppid")]
+                        self.assertEqual(entries, ["14"])
+                        os.remove(self.csv)
+
+    def test_a_command_is_counted_inside_of_it(self):
+        self.needs("dispatch")
+        self.run_program(*self.enter, BENCH, "run", "--process", "--backend=dispatch", f"--csv={self.csv}", "--", "sh", "-c", "true")
+        self.assertEqual([row["lost"] for row in self.rows() if row["record"] == "test"], ["0"])
 
 
 if __name__ == "__main__":

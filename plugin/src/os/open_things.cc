@@ -18,11 +18,10 @@
 
 #include "os/own_descriptors.h"
 #include "os/small_file.h"
+#include "os/task_flags.h"
 
 namespace syscost {
 namespace {
-
-constexpr unsigned kExiting = 0x4;  // PF_EXITING in include/linux/sched.h
 
 std::optional<int> number_of(std::string_view text) {
   int number = 0;
@@ -64,14 +63,15 @@ std::vector<std::string_view> words_after_name(std::string_view line) {
   return words;
 }
 
-bool is_ending(int thread) {
+/// True for a task that is no thread of the program (any more).
+bool is_none_of_program(int thread) {
   const std::string stat = read_small_file("/proc/self/task/" + std::to_string(thread) + "/stat");
   const std::vector<std::string_view> words = words_after_name(stat);
   constexpr std::size_t kFlags = 6;         // field 9 of proc(5), of which two stand before the name's end
   if (words.size() <= kFlags) return true;  // it has ended
   unsigned flags = 0;
   std::from_chars(words[kFlags].data(), words[kFlags].data() + words[kFlags].size(), flags);
-  return (flags & kExiting) != 0;
+  return !is_thread_of_program(flags);
 }
 
 std::optional<std::vector<int>> children_of(const std::vector<int>& threads) {
@@ -185,7 +185,7 @@ Result<OpenThings> OpenThings::now() {
   if (!descriptors.ok()) return descriptors.failure();
   things.children = children_of(threads.value());
   things.threads = std::move(threads.value());
-  std::erase_if(things.threads, is_ending);
+  std::erase_if(things.threads, is_none_of_program);
   things.descriptors = std::move(descriptors.value());
   things.mapped_at_end = mapped_now();
   return things;

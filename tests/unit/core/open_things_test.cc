@@ -3,13 +3,16 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/io_uring.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -29,6 +32,42 @@ TEST(OpenThings, LeavesNothingWhenNothingHappens) {
   EXPECT_TRUE(left.is_nothing()) << left.text();
   EXPECT_EQ(left.text(), "");
   EXPECT_EQ(left.list_text(), "");
+}
+
+/// Lets a worker of the kernel read one byte, and closes the ring. False if the kernel has or allows no io_uring.
+bool read_by_a_worker() {
+  io_uring_params parameters{};
+  const auto ring = static_cast<int>(syscall(SYS_io_uring_setup, 8, &parameters));
+  if (ring < 0) return false;
+  const std::size_t bytes = parameters.sq_off.array + parameters.sq_entries * sizeof(unsigned);
+  const std::size_t entries_bytes = parameters.sq_entries * sizeof(io_uring_sqe);
+  auto* const queue =
+      static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQ_RING));
+  auto* const entry = static_cast<io_uring_sqe*>(
+      mmap(nullptr, entries_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ring, IORING_OFF_SQES));
+  char byte = 1;
+  const int zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+  *entry = io_uring_sqe{};
+  entry->opcode = IORING_OP_READ;
+  entry->flags = IOSQE_ASYNC;
+  entry->fd = zero;
+  entry->addr = reinterpret_cast<std::uint64_t>(&byte);
+  entry->len = 1;
+  *reinterpret_cast<unsigned*>(queue + parameters.sq_off.array) = 0;
+  std::atomic_ref(*reinterpret_cast<unsigned*>(queue + parameters.sq_off.tail)).store(1);
+  const long made = syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0);
+  munmap(queue, bytes);
+  munmap(entry, entries_bytes);
+  close(zero);
+  close(ring);
+  return made == 1 && byte == 0;
+}
+
+TEST(OpenThings, HasNoWorkersOfTheKernel) {
+  const OpenThings before = now();
+  if (!read_by_a_worker()) GTEST_SKIP() << "io_uring is denied here";
+  const LeftOpen left(before, now());
+  EXPECT_EQ(left.text().find("thread"), std::string::npos) << left.text();
 }
 
 TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {

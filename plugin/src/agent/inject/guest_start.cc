@@ -11,8 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 #include "agent/find/file_kind.h"
 
@@ -97,11 +96,25 @@ long map_loader(Tracee& tracee, const std::string& path, std::uint64_t scratch, 
 
 /// What the kernel told the program about itself and the machine, as if the loader had been executed: then it loads the
 /// program that its first argument names.
+///
+/// Read from its stack, where it follows the arguments and the environment. /proc may be that of another PID namespace,
+/// in which this number is another process's.
 std::vector<std::uint64_t> auxiliary_vector(const Tracee& tracee, const Loader& loader) {
-  std::ifstream file("/proc/" + std::to_string(tracee.process()) + "/auxv", std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<std::uint64_t> words(bytes.size() / sizeof(std::uint64_t));
-  std::memcpy(words.data(), bytes.data(), words.size() * sizeof(std::uint64_t));
+  std::uint64_t at = tracee.stack();
+  std::uint64_t word = 0;
+  const auto next = [&] { return tracee.read(std::exchange(at, at + sizeof word), &word, sizeof word) == 0; };
+  constexpr int kListsBefore = 2;
+  next();  // the number of arguments
+  for (int lists = 0; lists < kListsBefore && next();) {
+    if (word == 0) ++lists;
+  }
+  std::vector<std::uint64_t> words;
+  while (next()) {
+    const std::uint64_t type = word;
+    if (!next()) break;
+    words.insert(words.end(), {type, word});
+    if (type == AT_NULL) break;
+  }
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     if (words[i] == AT_PHDR) words[i + 1] = loader.base + loader.header.e_phoff;
     if (words[i] == AT_PHNUM) words[i + 1] = loader.header.e_phnum;

@@ -107,6 +107,14 @@ int Tracee::write(std::uint64_t at, const void* bytes, std::size_t size) const {
   return static_cast<std::size_t>(written) == size ? 0 : -EFAULT;
 }
 
+int Tracee::read(std::uint64_t at, void* bytes, std::size_t size) const {
+  const iovec local{bytes, size};
+  const iovec remote{reinterpret_cast<void*>(at), size};  // NOLINT(performance-no-int-to-ptr): in the other process
+  const ssize_t got = process_vm_readv(process_, &local, 1, &remote, 1, 0);
+  if (got < 0) return -errno;
+  return static_cast<std::size_t>(got) == size ? 0 : -EFAULT;
+}
+
 int Tracee::let_go(std::uint64_t entry, std::uint64_t stack) {
   user_regs_struct registers = start_;
   registers.orig_rax = ~std::uint64_t{0};

@@ -23,7 +23,6 @@ class Tracee {
   /// Waits for the program. False where the process ended, or executed none.
   bool wait_for_program();
 
-  pid_t process() const { return process_; }
   std::uint64_t stack() const { return start_.rsp; }
   std::uint64_t entry() const { return start_.rip; }
 
@@ -34,6 +33,7 @@ class Tracee {
             std::uint64_t e = 0, std::uint64_t f = 0);
   int end_calls() const;
   int write(std::uint64_t at, const void* bytes, std::size_t size) const;
+  int read(std::uint64_t at, void* bytes, std::size_t size) const;
 
   /// Lets the process go: it continues at `entry` with `stack`, and no longer ends with the tracer.
   int let_go(std::uint64_t entry, std::uint64_t stack);

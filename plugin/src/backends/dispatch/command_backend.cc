@@ -98,8 +98,8 @@ void take_program(ProgramCounts& program, ReadSoFar& before, CallTable& into) {
 const char* reason_of(Blind blind) {
   switch (blind) {
     case Blind::not_loaded:
-      return "nothing was loaded into it: it is static, set-uid, for another C library, runs as another user or in "
-             "another root folder, or it was ended before it began";
+      return "nothing was loaded into it: it is static, set-uid, for another C library, runs as another user, in "
+             "another root folder or in a PID namespace with a /proc of its own, or it was ended before it began";
     case Blind::filtered:
       return "it has installed a seccomp filter, which may kill it for the calls that counting needs";
     case Blind::too_old:
@@ -186,7 +186,11 @@ class CommandBackend final : public Backend {
 
 std::string CommandBackend::command_memory() const {
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), "/proc/%d/fd/%d:%llx", static_cast<int>(getpid()), file_,
+  // As /proc has it: it may be that of an outer PID namespace.
+  std::array<char, 16> self{};
+  if (readlink("/proc/self", self.data(), self.size() - 1) <= 0)
+    std::snprintf(self.data(), self.size(), "%d", getpid());
+  std::snprintf(text.data(), text.size(), "/proc/%s/fd/%d:%llx", self.data(), file_,
                 static_cast<unsigned long long>(counts_.cookie));
   return text.data();
 }

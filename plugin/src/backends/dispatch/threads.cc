@@ -18,6 +18,7 @@
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 #include "os/loaded_function.h"
+#include "os/task_flags.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -53,10 +54,8 @@ Status status_of(const std::filesystem::path& task) {
 }
 
 bool may_call(const std::filesystem::path& task) {
-  constexpr unsigned long kExiting = 0x4;    // PF_EXITING: set before a thread that joins it goes on
-  constexpr unsigned long kIoWorker = 0x10;  // PF_IO_WORKER
   const Status status = status_of(task);
-  return status.is_there && (status.flags & (kExiting | kIoWorker)) == 0;
+  return status.is_there && is_thread_of_program(status.flags);
 }
 
 }  // namespace

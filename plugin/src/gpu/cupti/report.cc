@@ -2,10 +2,10 @@
 #include "gpu/cupti/report.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
+
+#include "os/decimal_text.h"
 
 namespace syscost::gpu::cupti {
 namespace {
@@ -43,9 +43,7 @@ profilers::TimeFigure figure_of(const std::string& name, const Times& times) {
 }
 
 std::string decimal(double value, int digits) {
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
+  return decimal_text(value, digits);
 }
 
 /// Three digits, without an exponent: 4089, 12.7, 0.0026.

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "core/syscall_table.h"
+#include "os/decimal_text.h"
 #include "os/errno_names.h"
 
 namespace syscost::profilers {
@@ -105,10 +106,8 @@ std::string duration(double ns) {
     ns /= 1000;
     ++unit;
   }
-  std::array<char, 32> text{};
   const int digits = ns >= 100 || ns == std::floor(ns) ? 0 : 1;
-  std::snprintf(text.data(), text.size(), "%.*f %s", digits, ns, kUnits[unit]);
-  return text.data();
+  return decimal_text(ns, digits) + " " + kUnits[unit];
 }
 
 std::string bar(std::uint64_t count, std::uint64_t largest) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "profilers/perf/perf_output.h"
 
-#include <array>
-#include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
+
+#include "os/decimal_text.h"
 
 namespace syscost::profilers {
 namespace {
@@ -74,10 +74,11 @@ std::string summary_of(const std::vector<PerfCounter>& counters) {
       names.append(names.empty() ? "" : ", ").append(counter.event);
       continue;
     }
-    std::array<char, 96> line{};
-    std::snprintf(line.data(), line.size(), "  %-18s %.15g%s%s\n", counter.event.c_str(), *counter.value,
-                  counter.unit.empty() ? "" : " ", counter.unit.c_str());
-    text += line.data();
+    constexpr std::size_t kNameWidth = 18;
+    std::string name = counter.event;
+    if (name.size() < kNameWidth) name.resize(kNameWidth, ' ');
+    text.append("  ").append(name).append(" ").append(significant_text(*counter.value, 15));
+    text.append(counter.unit.empty() ? "" : " ").append(counter.unit) += "\n";
   }
   for (const auto& [reason, names] : missing) text.append("  n/a: ").append(names).append(": ").append(reason) += "\n";
   return text;

@@ -2,14 +2,13 @@
 #include "session/loops/loop_run.h"
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <cmath>
-#include <cstdio>
 #include <mutex>
 #include <utility>
 
 #include "csv/row.h"
+#include "os/decimal_text.h"
 #include "session/loops/spread.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
@@ -28,9 +27,7 @@ constexpr std::uint64_t kLongNs = 5'000'000'000;
 /// `value` ns with three digits: "0.31 ns", "152 ns", "1.52 us".
 std::string format_time(double value) {
   if (value >= 100) return format_ns(static_cast<std::uint64_t>(std::llround(value)));
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*f ns", value >= 10 ? 1 : 2, value);
-  return text.data();
+  return decimal_text(value, value >= 10 ? 1 : 2) + " ns";
 }
 
 class BetweenPasses {

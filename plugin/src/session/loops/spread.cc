@@ -2,10 +2,10 @@
 #include "session/loops/spread.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
+
+#include "os/decimal_text.h"
 
 namespace syscost::session {
 namespace {
@@ -52,9 +52,7 @@ std::string verdict_of(const Spread& spread, std::uint64_t calls) {
     return "TOO SHORT to tell, more --syscost_cycles would";
   }
   if (spread.is_stable()) return "stable";
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "UNSTABLE, %.0f %% apart", 100 * spread.relative_width());
-  return text.data();
+  return "UNSTABLE, " + decimal_text(100 * spread.relative_width(), 0) + " % apart";
 }
 
 }  // namespace syscost::session

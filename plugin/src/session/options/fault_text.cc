@@ -14,6 +14,7 @@
 
 #include "arguments/arguments.h"
 #include "core/selector.h"
+#include "os/decimal_text.h"
 #include "os/errno_names.h"
 #include "session/options/rule_checks.h"
 
@@ -61,13 +62,8 @@ std::optional<std::int64_t> value_in(std::string_view text) {
 
 /// From 0 to 1.
 std::optional<double> chance_in(std::string_view text) {
-  // strtod() takes more: spaces, hexadecimal numbers, names.
-  const bool is_decimal = text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
-  if (text.empty() || !is_decimal) return std::nullopt;
-  char* end = nullptr;
-  const std::string ended(text);
-  const double chance = std::strtod(ended.c_str(), &end);
-  return *end == 0 && chance >= 0 && chance <= 1 ? std::optional(chance) : std::nullopt;
+  const std::optional<double> chance = number_of_text(text);
+  return chance.has_value() && *chance >= 0 && *chance <= 1 ? chance : std::nullopt;
 }
 
 /// "/" in any spelling: all files.

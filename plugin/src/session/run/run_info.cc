@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "os/environment.h"
+#include "os/own_proc.h"
 #include "os/small_file.h"
 #include "session/run/commit.h"
 #include "session/run/run_owner.h"
@@ -44,7 +45,7 @@ std::string now_iso8601() {
 
 /// When a process started, in clock ticks since boot. Together with its number it identifies a process. "0" if unknown.
 std::string start_time(pid_t pid) {
-  std::string stat = read_small_file("/proc/" + std::to_string(pid) + "/stat");
+  std::string stat = read_small_file(proc_of(pid) + "/stat");
   // Field 2 is the program's name in parentheses and may hold any character. So count from its end to field 22.
   std::size_t at = stat.rfind(')');
   for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
@@ -62,7 +63,7 @@ std::string read_link(const std::string& path) {
 /// changes into a test's own folder while it starts the test. But ctest keeps its log open:
 /// FOLDER/Testing/Temporary/LastTest.log.tmp.
 std::string folder_of_ctest(pid_t ctest) {
-  const std::string descriptors = "/proc/" + std::to_string(ctest) + "/fd";
+  const std::string descriptors = proc_of(ctest) + "/fd";
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(descriptors, error)) {
     const std::string target = read_link(entry.path());

@@ -10,19 +10,16 @@
 #include <system_error>
 
 #include "os/environment.h"
+#include "os/own_proc.h"
 #include "os/small_file.h"
 
 namespace syscost::session {
 namespace {
 
-std::string proc(pid_t pid) {
-  return "/proc/" + std::to_string(pid);
-}
-
 /// True if descriptor `number` of `pid` was opened with the flags of our sink. An editor, `tail -f` or a script that
 /// reads the file uses other flags.
 bool is_sinks(pid_t pid, const std::string& number) {
-  const std::string info = read_small_file(proc(pid) + "/fdinfo/" + number);
+  const std::string info = read_small_file(proc_of(pid) + "/fdinfo/" + number);
   const std::string field = "flags:";
   const std::size_t at = info.find(field);
   if (at == std::string::npos) return false;
@@ -34,7 +31,7 @@ bool is_sinks(pid_t pid, const std::string& number) {
 /// True if `pid` appends rows to `file`. False also if we may not read its descriptors.
 bool is_measured_into(pid_t pid, const struct stat& file) {
   std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(proc(pid) + "/fd", error)) {
+  for (const auto& entry : std::filesystem::directory_iterator(proc_of(pid) + "/fd", error)) {
     struct stat open {};
     if (stat(entry.path().c_str(), &open) != 0 || open.st_dev != file.st_dev || open.st_ino != file.st_ino) continue;
     if (is_sinks(pid, entry.path().filename())) return true;
@@ -45,7 +42,7 @@ bool is_measured_into(pid_t pid, const struct stat& file) {
 /// True when `pid` was started with that SYSCOST_CSV.
 bool was_given(pid_t pid, const char* csv) {
   std::string environment(1, '\0');
-  environment += read_small_file(proc(pid) + "/environ");
+  environment += read_small_file(proc_of(pid) + "/environ");
   std::string wanted(1, '\0');
   wanted.append("SYSCOST_CSV=").append(csv).push_back('\0');
   return environment.find(wanted) != std::string::npos;
@@ -54,7 +51,9 @@ bool was_given(pid_t pid, const char* csv) {
 }  // namespace
 
 pid_t parent_of(pid_t pid) {
-  const std::string stat = read_small_file(proc(pid) + "/stat");
+  // As this process knows its parent: /proc may be that of another PID namespace.
+  if (pid == getpid()) return getppid();
+  const std::string stat = read_small_file(proc_of(pid) + "/stat");
   // "PID (NAME) STATE PARENT ...": the name may hold anything, parentheses and blanks too.
   const std::size_t name_end = stat.rfind(") ");
   if (name_end == std::string::npos || stat.size() < name_end + 5) return 0;
@@ -63,7 +62,7 @@ pid_t parent_of(pid_t pid) {
 
 pid_t ctest_parent(pid_t pid) {
   const pid_t parent = parent_of(pid);
-  return parent != 0 && read_small_file(proc(parent) + "/comm") == "ctest\n" ? parent : 0;
+  return parent != 0 && read_small_file(proc_of(parent) + "/comm") == "ctest\n" ? parent : 0;
 }
 
 pid_t ctest_ancestor(pid_t pid) {

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cinttypes>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
 #include "core/syscall_table.h"
+#include "os/decimal_text.h"
 #include "os/quiet_memory.h"
 
 namespace syscost::session {
@@ -25,9 +24,7 @@ std::string format_ns(std::uint64_t ns) {
     ++unit;
   }
   const int decimals = unit == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.*f %s", decimals, value, kUnits[unit]);
-  return text.data();
+  return decimal_text(value, decimals) + " " + kUnits[unit];
 }
 
 namespace {
@@ -45,9 +42,7 @@ std::string own_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   line += ", " + format_ns(work) + " in the kernel";
   if (wall_ns > 0) {
     const double percent = 100.0 * static_cast<double>(work) / static_cast<double>(wall_ns);
-    std::array<char, 40> text{};
-    std::snprintf(text.data(), text.size(), ", %.*f %% of wall", percent < 9.95 ? 1 : 0, percent);
-    line += text.data();
+    line += ", " + decimal_text(percent, percent < 9.95 ? 1 : 0) + " % of wall";
   }
   if (waiting > 0) line += ", " + format_ns(waiting) + " waiting";
   return line;
@@ -79,14 +74,11 @@ std::string counts_per_call(const CallTable& table, const detail::Measured& meas
   constexpr std::size_t kNamed = 4;
   std::string text;
   for (std::size_t i = 0; i < std::min(counts.size(), kNamed); ++i) {
-    std::array<char, 40> number{};
-    if (counts[i].first % calls == 0) {
-      std::snprintf(number.data(), number.size(), "%" PRIu64, counts[i].first / calls);
-    } else {
-      std::snprintf(number.data(), number.size(), "%.3g",
-                    static_cast<double>(counts[i].first) / static_cast<double>(calls));
-    }
-    text.append(i > 0 ? ", " : "").append(number.data()).append(" ").append(syscall_name(counts[i].second));
+    const bool is_whole = counts[i].first % calls == 0;
+    const std::string number =
+        is_whole ? std::to_string(counts[i].first / calls)
+                 : significant_text(static_cast<double>(counts[i].first) / static_cast<double>(calls), 3);
+    text.append(i > 0 ? ", " : "").append(number).append(" ").append(syscall_name(counts[i].second));
   }
   if (counts.size() > kNamed) text += ", and " + std::to_string(counts.size() - kNamed) + " more";
   return text + " a call";
