@@ -56,10 +56,19 @@ void set_run_id() {
   setenv("SYSCOST_RUN_ID", id.c_str(), 0);
 }
 
+bool may_be_preloaded(const std::string& path) {
+  if (path.find_first_of(" :") != std::string::npos) return false;
+  for (const char* const name : {"$ORIGIN", "${ORIGIN}", "$LIB", "${LIB}", "$PLATFORM", "${PLATFORM}"}) {
+    if (path.find(name) != std::string::npos) return false;
+  }
+  return true;
+}
+
 void set_preload(const std::string& folder) {
   const std::string ours = folder + "/libsyscost-preload.so";
-  if (ours.find_first_of(" :") != std::string::npos) {
-    refuse("syscost lies in " + folder + ", and LD_PRELOAD cannot hold a path with a blank or a colon",
+  if (!may_be_preloaded(ours)) {
+    refuse("syscost lies in " + folder +
+               ", and LD_PRELOAD cannot hold a path with a blank, a colon, $ORIGIN, $LIB or $PLATFORM",
            "install it in a folder without them");
   }
   if (access(ours.c_str(), R_OK) != 0) refuse(ours + ": " + std::strerror(errno), "reinstall syscost");

@@ -17,6 +17,10 @@ std::string set_variables(const std::vector<std::string>& options);
 /// One run of test programs that start one after another, or side by side, has one id.
 void set_run_id();
 
+/// False for a path that LD_PRELOAD cannot hold: the loader splits it at blanks and colons, and replaces $ORIGIN, $LIB
+/// and $PLATFORM in it.
+bool may_be_preloaded(const std::string& path);
+
 /// Preloads the part that measures tests, which lies in `folder`.
 void set_preload(const std::string& folder);
 

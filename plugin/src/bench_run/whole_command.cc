@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "bench_run/refusal.h"
+#include "bench_run/variables_below.h"
 #include "os/printable.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
@@ -40,8 +41,9 @@ std::string obstacle_inside(const ProgramFile& program, const std::string& name,
     case FileKind::dynamic_glibc:
       break;
   }
-  if (library.find_first_of(" :") != std::string::npos) {
-    return "syscost lies in a folder with a blank or a colon in its path, which LD_PRELOAD cannot hold";
+  if (!may_be_preloaded(library)) {
+    return "syscost lies in a folder with a blank, a colon, $ORIGIN, $LIB or $PLATFORM in its path, which LD_PRELOAD "
+           "cannot hold";
   }
   if (library.empty()) return {};
   return access(library.c_str(), R_OK) != 0 ? library + ": " + std::strerror(errno) : std::string();

@@ -3,6 +3,7 @@
 // The process of the test: it executes another program, leaves the tests to a child, ends, or calls itself something
 // else.
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -117,6 +118,15 @@ HOSTILE(errno_after_measured_code, 10, "looks at errno after measured code, in a
   errno = EDOM;
   run_loop();
   EXPECT_EQ(errno, EDOM);
+}
+
+HOSTILE(locks_all_memory, 40, "locks all of its memory (mlockall), present and future") {
+  if (geteuid() != 0) GTEST_SKIP() << "needs CAP_IPC_LOCK";
+  call_both(5);
+  ASSERT_EQ(mlockall(MCL_CURRENT | MCL_FUTURE), 0);
+  std::thread([] { call_both(10); }).join();
+  call_both(5);
+  munlockall();
 }
 
 HOSTILE(takes_our_names, 40, "gives itself and a thread the names of syscost's helpers") {

@@ -19,6 +19,7 @@
 #include <string_view>
 
 #include "backends/dispatch/stub/call_stacks.h"
+#include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/modules.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/where.h"
@@ -34,7 +35,6 @@ using signal_safe::WhereState;
 
 // Address space: pages are taken when they are touched.
 constexpr std::size_t kStackArenaBytes = std::size_t{256} << 20;
-constexpr std::size_t kSmallStackArenaBytes = std::size_t{8} << 20;  // under RLIMIT_AS
 
 /// The vector registers that a function may use, in what the stub has room for.
 std::uint64_t vector_mask() {
@@ -53,7 +53,8 @@ Result<void> reserve_memory_of_stacks() {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   std::size_t bytes = kStackArenaBytes;
   void* arena = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
-  if (arena == MAP_FAILED) arena = mmap(nullptr, bytes = kSmallStackArenaBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  if (arena == MAP_FAILED)
+    arena = mmap(nullptr, bytes = signal_safe::kSmallStackArenaBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (arena == MAP_FAILED) return errno_failure("reserve", "memory for call stacks", errno);
   where.vector_mask = vector_mask();
   where.arena_bytes = bytes;

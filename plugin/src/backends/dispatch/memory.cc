@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <ctime>
 
+#include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 
@@ -20,7 +21,6 @@ using signal_safe::Account;
 using signal_safe::kLanes;
 
 constexpr std::size_t kArenaBytes = std::size_t{64} << 20;
-constexpr std::size_t kSmallArenaBytes = std::size_t{4} << 20;  // under RLIMIT_AS
 
 void* map(std::size_t bytes) {
   void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -95,7 +95,7 @@ Result<void> reserve_memory() {
   }
   std::size_t bytes = kArenaBytes;
   void* arena = map(bytes);
-  if (arena == nullptr) arena = map(bytes = kSmallArenaBytes);
+  if (arena == nullptr) arena = map(bytes = signal_safe::kSmallArenaBytes);
   if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
   syscost_state.lanes = static_cast<signal_safe::Lane*>(lanes);
   syscost_state.shared_account.is_shared = true;

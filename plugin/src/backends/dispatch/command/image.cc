@@ -164,11 +164,10 @@ Lane lanes[kLanes];
 /// Reserves memory for the records of threads and for their stacks.
 bool reserve_memory(const CommandCounts& command) {
   std::uint64_t bytes = std::uint64_t{64} << 20;
-  constexpr std::uint64_t kSmall = std::uint64_t{4} << 20;  // under RLIMIT_AS
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = syscost_raw_syscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (is_error(at)) {
-    bytes = kSmall;
+    bytes = kSmallArenaBytes;  // under RLIMIT_AS
     at = syscost_raw_syscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, kFlags, -1, 0);
   }
   if (is_error(at)) return false;

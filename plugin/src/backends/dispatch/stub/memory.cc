@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "backends/dispatch/stub/memory.h"
 
+#include <sys/syscall.h>
+
 #include <atomic>
 
 #include "backends/dispatch/stub/fault_room.h"
+#include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/stacks.h"
 #include "backends/dispatch/stub/trap_stacks.h"
+#include "backends/dispatch/stub/where.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -48,7 +52,27 @@ Stack make_signal_stack(Thread& thread) {
   return {reinterpret_cast<std::uint64_t>(start), 0, 0, bytes};
 }
 
+/// Unmaps the end of an arena, all but `more` bytes beyond what is used. Who takes memory at this moment takes less
+/// than that.
+void shrink(char* arena, std::uint64_t& bytes, const std::uint64_t& used, std::uint64_t more) {
+  constexpr std::uint64_t kPageBytes = 4096;
+  std::atomic_ref end(bytes);
+  const std::uint64_t before = end.load();
+  const std::uint64_t wanted =
+      (std::atomic_ref(const_cast<std::uint64_t&>(used)).load() + more + kPageBytes - 1) & ~(kPageBytes - 1);
+  if (arena == nullptr || wanted >= before) return;
+  end.store(wanted);
+  syscost_raw_syscall(SYS_munmap, reinterpret_cast<long>(arena + wanted), static_cast<long>(before - wanted));
+}
+
 }  // namespace
+
+void give_unused_memory_back(const Guard& /*guard*/) {
+  if (syscost_state.has_filter) return;
+  shrink(syscost_state.arena, syscost_state.arena_bytes, syscost_state.arena_used, kSmallArenaBytes);
+  WhereState& where = syscost_where_state;
+  shrink(where.arena, where.arena_bytes, where.arena_used, kSmallStackArenaBytes);
+}
 
 Thread* take_thread(const Guard& /*guard*/) {
   for (std::uint32_t i = 0; i < kThreads; ++i) {

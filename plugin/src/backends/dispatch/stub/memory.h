@@ -24,4 +24,12 @@ Account* account_of(const Guard& guard, Thread& thread);
 Cell* cell_of(const Guard& guard, Account& account, std::uint32_t bank, std::uint32_t slot);
 std::uint64_t* errors_of(const Guard& guard, Account& account, std::uint32_t bank);
 
+/// The program locks all of its memory, and the kernel would fill, lock and limit (RLIMIT_MEMLOCK) what is only
+/// reserved. From now on the arenas are as small as where RLIMIT_AS allows no more.
+void give_unused_memory_back(const Guard& guard);
+
+/// What is reserved in any case: of the arena of counts, and of that of call stacks.
+inline constexpr std::uint64_t kSmallArenaBytes = std::uint64_t{4} << 20;
+inline constexpr std::uint64_t kSmallStackArenaBytes = std::uint64_t{8} << 20;
+
 }  // namespace syscost::signal_safe

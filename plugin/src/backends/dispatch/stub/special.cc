@@ -259,6 +259,9 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_arch_prctl:
       if (call.given.rdi == kSetGs) stand_aside(guard, StoodAside::own_gs);
       break;
+    case SYS_mlockall:
+      if (is_in_our_process()) give_unused_memory_back(guard);
+      break;
     case SYS_exit:
       // Under a filter that forbids our calls the record stays, and no one else gets it.
       if (syscost_state.stood_aside == StoodAside::own_filter) break;

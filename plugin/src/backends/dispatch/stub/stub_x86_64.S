@@ -753,7 +753,7 @@ syscost_undispatched_end:
 
 /* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (marks.h). By nature: rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
    rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
-   signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat. */
+   signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat, mlockall. */
         .data
         .p2align 6
         .globl syscost_is_special
@@ -768,7 +768,7 @@ syscost_is_special:
         .byte 1
         .elseif number == 130 || number == 157 || number == 158 || number == 270 || number == 271 || number == 281
         .byte 1
-        .elseif number == 333 || number == 435 || number == 441 || number == 200 || number == 234 || number == 297 || number == 317 || number == 322
+        .elseif number == 333 || number == 435 || number == 441 || number == 200 || number == 234 || number == 297 || number == 317 || number == 322 || number == 151
         .byte 1
         .else
         .byte 0
