@@ -85,7 +85,7 @@ endif()
 syscost_sources_below_src(syscost_catch2 SYSCOST_CATCH2_SOURCES)
 syscost_sources_below_src(syscost_doctest SYSCOST_DOCTEST_SOURCES)
 install(TARGETS syscost_catch2 syscost_doctest ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
-foreach(folder adapters/bodies adapters/catch2 adapters/doctest agent/common agent/find)
+foreach(folder adapters/bodies adapters/catch2 adapters/doctest adapters/names agent/common agent/find)
   get_filename_component(above ${folder} DIRECTORY)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/${folder}" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/${above}"
           COMPONENT devel FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")

@@ -32,6 +32,8 @@ doctest-dev     | -            | the same of doctest
 libzydis-dev    | -            | a decoder that the one of the dispatch backend is compared with
 libgmock-dev    | -            | matchers in the tests
 googletest      | -            | GoogleTest's own samples and tests, run with syscost linked in
+catch2          | -            | programs with tests of Catch2
+doctest-dev     | -            | programs with tests of doctest
 ocl-icd-opencl-dev | -         | the GPU demo on OpenCL
 opencl-headers  | -            | the GPU demo on OpenCL
 pocl-opencl-icd | -            | runs it on the CPU where there is no GPU

@@ -108,7 +108,7 @@ class Secure(Case):
             if os.path.exists(self.csv):
                 os.remove(self.csv)
             self.run_as_user(self.copy(capabilities), SYSCOST_CSV=self.csv, **set_by_caller)
-            [row] = self.rows(kind="run")
+            [row] = self.rows(kind="run", window="begin")
             self.assertEqual(row["detail"].count("marked"), times, row["detail"])
 
 

@@ -46,7 +46,7 @@ class Windows(Case):
 
     def test_the_run_says_once_what_it_found_around_it(self):
         self.run_program("sh", "-c", f"ulimit -S -n 200; exec {MANY} --gtest_filter=Shapes.*", SYSCOST_CSV=self.csv, TZ="UTC")
-        [row] = self.rows(kind="run")
+        [row] = self.rows(kind="run", window="begin")
         found = dict(one.split("=", 1) for one in row["detail"].split(";"))
         self.assertEqual((found["open_files"], found["time_zone"], found["output"]), ("200", "UTC", "no terminal"))
         self.assertEqual(found["cpus"], str(len(os.sched_getaffinity(0))))

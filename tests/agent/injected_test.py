@@ -47,7 +47,7 @@ class Rows(InjectedCase):
 
     def test_the_run_says_the_programs_own_name_and_build(self):
         self.bench_run(f"--csv={self.csv}", "--", STATIC, ONE_TEST)
-        [run] = self.rows(kind="run")
+        [run] = self.rows(kind="run", window="begin")
         self.assertEqual(run["program"], "agent_static_shapes")
         if shutil.which("readelf"):
             notes = subprocess.run(["readelf", "-n", STATIC], capture_output=True, text=True, check=True).stdout

@@ -15,7 +15,7 @@ WALKS = [
     ("A write(2), from the kernel to the CSV that `bench summary` reads", 12, [
         ("backends/ebpf/bpf/syscost.bpf.c", "calls.bpf.h", "the kernel calls the programs at sys_enter and sys_exit"),
         ("backends/ebpf/bpf/calls.bpf.h", "count_latency", "counts the entry; at the exit the call, its errno and its latency"),
-        ("adapters/gtest/listener.cc", "adapter::close_window", "the test ends"),
+        ("adapters/gtest/listener.cc", "adapter::close_unsettled", "the test ends"),
         ("session/adapter.cc", "windows().close", "from the adapter to the process's session"),
         ("session/windows/windows.cc", "opened.book.close", "closes the window, and makes a row of its numbers"),
         ("core/window_book.cc", "backend_.read(", "adds the segment that ended to each window that holds it"),

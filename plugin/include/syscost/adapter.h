@@ -75,6 +75,12 @@ SYSCOST_EXPORT void check_report_or_exit(std::string_view framework, std::string
 /// again when the framework starts over.
 SYSCOST_EXPORT void start_or_exit(const Framework& framework);
 
+/// Before the framework does anything for its first test. From now on the CSV says that this program has tests to run,
+/// so a reader sees if it ends before finish_tests(): by a signal, by exit() or _exit() in a test, or by an exec.
+/// `only_test` is the name of the test, if it is one and known; else empty. No effect until finish_tests() if it was
+/// called before.
+SYSCOST_EXPORT void begin_tests(std::string_view only_test);
+
 /// What a window is opened for; column `kind`.
 enum class Kind { test, suite, environment };
 
@@ -109,6 +115,12 @@ struct Report {
 /// write. A window without a syscall writes no row, unless its kind is `test`.
 SYSCOST_EXPORT Report close_window(std::string_view outcome, int framework_writes = 0);
 
+/// As close_window(), for a test that may still fail when others hear of its end: GoogleTest's listeners may fail it in
+/// OnTestEnd. Its rows wait for settle_outcome(), or for the end of the process.
+SYSCOST_EXPORT Report close_unsettled(std::string_view outcome_so_far, int framework_writes = 0);
+/// Writes them with this outcome. No effect if none wait.
+SYSCOST_EXPORT void settle_outcome(std::string_view outcome);
+
 /// For an adapter with a TestReporter: before it asks for the outcome of a test whose window is open. What the run
 /// forbids (--syscost_forbid) and the test did all the same is reported. close_window() does it otherwise.
 SYSCOST_EXPORT void conclude_test();
@@ -132,6 +144,10 @@ SYSCOST_EXPORT const char* variable(const char* name);
 /// Call it after the framework's last test: writes the rows that still wait. The backend stays, because main() or a
 /// static destructor may go on measuring; it ends with the process.
 SYSCOST_EXPORT void finish();
+
+/// finish() for an adapter that called begin_tests(): the tests came to their end. `outcome` is "passed" or "failed" as
+/// the framework judges them all, with what failed outside of tests; empty where it is not known.
+SYSCOST_EXPORT void finish_tests(std::string_view outcome);
 
 /// For the end of a program that never started its framework. Says that it has no rows, if its own command line asked
 /// for a CSV, or if ctest started it with one. Silent otherwise: the program inherited the variable, for example from a

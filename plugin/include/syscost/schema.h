@@ -155,6 +155,11 @@ inline constexpr std::string_view kRecordRun = "run";
 
 /// Column `kind` of a row of record `run`, which belongs to no window.
 inline constexpr std::string_view kKindRun = "run";
+/// Column `window` of such a row: a program begins its tests, and comes to their end. Empty: neither is known.
+inline constexpr std::string_view kRunBegins = "begin";
+inline constexpr std::string_view kRunEnds = "end";
+/// A fact in its `detail`: when the process started, in clock ticks since the machine did. An exec does not change it.
+inline constexpr std::string_view kFactProcessStart = "process_start";
 
 /// Values of column `origin`: who counted.
 inline constexpr std::string_view kOriginSyscost = "syscost";

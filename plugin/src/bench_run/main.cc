@@ -167,6 +167,12 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   if (const std::string why = notes.refusal_of(end.process); !why.empty()) report_refused(why);
   report_command(end.status);
   notes.print();
+  if (rows.is_named()) {  // else the summary says it
+    for (const std::string& crashed : rows.programs_without_end()) {
+      std::fprintf(stderr, "bench: %s crashed, or ended in another way before its tests did: bench summary %s\n",
+                   crashed.c_str(), rows.path().c_str());
+    }
+  }
   if (!rows.has_rows_of_this_run()) {
     const char* const ended =
         end.exit_code() == 0 ? "" : "see above why it failed: perhaps its first test ended it; or ";

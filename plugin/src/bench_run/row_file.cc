@@ -3,12 +3,14 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <memory_resource>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "bench_run/refusal.h"
@@ -17,6 +19,7 @@
 #include "os/run_folder.h"
 #include "session/options/options.h"
 #include "session/outside.h"
+#include "syscost/schema.h"
 
 namespace syscost::bench_run {
 namespace {
@@ -30,6 +33,42 @@ std::string folder_of_bazel() {
   const char* const folder = getenv("TEST_UNDECLARED_OUTPUTS_DIR");
   if (folder == nullptr || *folder == '\0') return {};
   return *folder == '/' ? folder : working_directory() + "/" + folder;
+}
+
+/// What the row of a program's beginning holds, and that of its end: columns `window` to `syscall`, and in the second
+/// one those before, up to `kind`. No text of a test stands between them.
+constexpr std::string_view kBegins = ",begin,,0,run,,";
+constexpr std::string_view kEnds = ",run,,end,,0,run,,";
+
+/// True for a row of this run in the CSV at `path`.
+bool is_of_this_run(const std::string& line, const std::string& path) {
+  const char* const run_id = getenv("SYSCOST_RUN_ID");
+  const std::size_t version_end = line.find_first_not_of("0123456789");
+  const bool is_row = version_end != 0 && version_end != std::string::npos && line[version_end] == ',';
+  if (run_id == nullptr || !is_row) return false;
+  // All rows of a file that is only for this command are its rows, also if a program below has an id of its own.
+  if (g_folder && path == g_folder->rows()) return true;
+  // As the writer of rows has it, and as a cell of its own: `7` is not the end of another id.
+  std::pmr::string id;
+  csv::append_field(id, run_id);
+  const std::string cell = std::string(id) + ",";
+  return line.compare(version_end + 1, cell.size(), cell) == 0;
+}
+
+/// The first cells of a row, without their quotes.
+std::vector<std::string> first_cells(const std::string& line, std::size_t count) {
+  std::vector<std::string> cells(1);
+  bool is_quoted = false;
+  for (const char one : line) {
+    if (one == '"') is_quoted = !is_quoted;
+    if (one == ',' && !is_quoted) {
+      if (cells.size() == count) break;
+      cells.emplace_back();
+    } else if (one != '"') {
+      cells.back() += one;
+    }
+  }
+  return cells;
 }
 
 /// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
@@ -80,21 +119,36 @@ bool RowFile::has_rows_of_this_run() const {
   std::ifstream file(path_, std::ios::binary);
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return true;
-  const char* const run_id = getenv("SYSCOST_RUN_ID");
-  if (!file || run_id == nullptr) return false;
+  if (!file) return false;
   file.seekg(size_before_);
-  // As the writer of rows has it, and as a cell of its own: `7` is not the end of another id.
-  std::pmr::string id;
-  csv::append_field(id, run_id);
-  const std::string cell = std::string(id) + ",";
-  // All rows of a file that is only for this command are its rows, also if a program below has an id of its own.
-  const bool is_ours = g_folder && path_ == g_folder->rows();
   for (std::string line; std::getline(file, line);) {
-    const std::size_t version_end = line.find_first_not_of("0123456789");
-    const bool is_row = version_end != 0 && version_end != std::string::npos && line[version_end] == ',';
-    if (is_row && (is_ours || line.compare(version_end + 1, cell.size(), cell) == 0)) return true;
+    if (line.find(kBegins) != std::string::npos) continue;  // a program that may have crashed in its first test
+    if (is_of_this_run(line, path_)) return true;
   }
   return false;
+}
+
+std::vector<std::string> RowFile::programs_without_end() const {
+  std::ifstream file(path_, std::ios::binary);
+  struct stat status {};
+  if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  file.seekg(size_before_);
+  std::vector<std::string> begun;
+  for (std::string line; std::getline(file, line);) {
+    if (!is_of_this_run(line, path_)) continue;
+    if (line.find(kBegins) != std::string::npos) {
+      begun.push_back(std::move(line));
+    } else if (const std::size_t end = line.find(kEnds); end != std::string::npos) {
+      const std::string its = line.substr(0, end) + ",run,";
+      std::erase_if(begun, [&](const std::string& one) { return one.starts_with(its); });
+    }
+  }
+  constexpr auto kProgram = static_cast<std::size_t>(schema::Column::kProgram);
+  std::vector<std::string> names;
+  for (const std::string& line : begun) names.push_back(first_cells(line, kProgram + 1).back());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
 }
 
 }  // namespace syscost::bench_run

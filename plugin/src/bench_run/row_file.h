@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <string>
+#include <vector>
 
 namespace syscost::bench_run {
 
@@ -28,8 +29,11 @@ class RowFile {
   void let_programs_outlive_it() const;
 
   /// True when rows of this run stand in the CSV, or it cannot be read back, as a device. Another program may have
-  /// appended to the file meanwhile.
+  /// appended to the file meanwhile. That a program begins its tests is no row of one.
   bool has_rows_of_this_run() const;
+
+  /// The names of programs below that began tests and did not come to their end: they crashed, or still run.
+  std::vector<std::string> programs_without_end() const;
 
   /// A second file that goes when the run ends; empty where none can be made.
   static std::string file_for_notes();

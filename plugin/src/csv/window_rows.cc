@@ -210,24 +210,40 @@ WindowRows::WindowRows(const RunColumns& run) : run_(&mapped_memory()), surround
   row.set(Column::kPid, run.pid);
 }
 
-void WindowRows::append_run(std::pmr::string& out) const {
-  if (surroundings_.empty()) return;
+void WindowRows::append_run_row(std::pmr::string& out, std::string_view window, std::string_view test,
+                                std::string_view detail, std::string_view outcome) const {
   Row row(out, run_, Column::kKind);
   row.set(Column::kKind, schema::kKindRun);
+  row.set(Column::kTest, test);
+  row.set(Column::kWindow, window);
   row.set(Column::kRepetition, std::uint64_t{0});
   row.set(Column::kRecord, schema::kRecordRun);
-  row.set(Column::kDetail, surroundings_);
+  row.set(Column::kDetail, detail);
   row.set(Column::kOrigin, schema::kOriginSyscost);
+  row.set(Column::kOutcome, outcome);
   row.end();
 }
 
-void WindowRows::append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
-                        const Capabilities& capabilities) const {
+void WindowRows::append_run(std::pmr::string& out) const {
+  if (!surroundings_.empty()) append_run_row(out, {}, {}, surroundings_, {});
+}
+
+void WindowRows::append_begin(std::pmr::string& out, std::string_view only_test) const {
+  append_run_row(out, schema::kRunBegins, only_test, surroundings_, {});
+}
+
+void WindowRows::append_end(std::pmr::string& out, std::string_view outcome) const {
+  append_run_row(out, schema::kRunEnds, {}, {}, outcome);
+}
+
+std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
+                               const Capabilities& capabilities) const {
   Row row(out, run_, Column::kKind);
   set_key(row, window, schema::kRecordTest);
   row.set(Column::kDetail, window.excluded);
   row.set(Column::kOrigin, schema::kOriginSyscost);
   row.set(Column::kOutcome, window.outcome);
+  const std::size_t outcome_at = out.size() - window.outcome.size();
   row.set(Column::kIterations, window.iterations);
   row.set(Column::kCountedIterations, window.counted_iterations);
   row.set(Column::kWallNs, window.wall_ns);
@@ -247,9 +263,10 @@ void WindowRows::append(std::pmr::string& out, const WindowColumns& window, cons
     row.set(Column::kLost, cost->lost);
   }
   row.end();
-  if (cost == nullptr) return;
+  if (cost == nullptr) return outcome_at;
   append_syscalls(out, window, cost->table, capabilities);
   append_children(out, window, *cost, capabilities);
+  return outcome_at;
 }
 
 void WindowRows::append_children(std::pmr::string& out, const WindowColumns& window, const detail::CostData& cost,
@@ -292,7 +309,7 @@ void WindowRows::append_syscalls(std::pmr::string& out, const WindowColumns& win
   }
 }
 
-void WindowRows::append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const {
+std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const {
   Number entries = 0;
   Number errors = 0;
   for (const ToolSyscall& syscall : tool.syscalls) {
@@ -304,6 +321,7 @@ void WindowRows::append(std::pmr::string& out, const WindowColumns& window, cons
   row.set(Column::kDetail, window.excluded);
   row.set(Column::kOrigin, tool.origin);
   row.set(Column::kOutcome, window.outcome);
+  const std::size_t outcome_at = out.size() - window.outcome.size();
   row.set(Column::kIterations, window.iterations);
   row.set(Column::kCountedIterations, window.counted_iterations);
   row.set(Column::kTotalEntries, entries);
@@ -327,6 +345,7 @@ void WindowRows::append(std::pmr::string& out, const WindowColumns& window, cons
     one.set(Column::kHistogram, syscall.histogram);
     one.end();
   }
+  return outcome_at;
 }
 
 }  // namespace syscost::csv

@@ -6,6 +6,7 @@
 // twice. A number that the backend did not measure stays empty: never 0.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <optional>
@@ -57,16 +58,23 @@ class WindowRows {
 
   /// Appends the row of record `run`, if the run has surroundings.
   void append_run(std::pmr::string& out) const;
+  /// The same for a run of tests that begins. `only_test`: its name, if it has one test; else empty.
+  void append_begin(std::pmr::string& out, std::string_view only_test) const;
+  /// The row that says that the tests came to their end, with the outcome of all of them.
+  void append_end(std::pmr::string& out, std::string_view outcome) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
-  /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h).
-  void append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
-              const Capabilities& capabilities) const;
+  /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h). Returns where its outcome
+  /// begins in `out`, if it has one.
+  std::size_t append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
+                     const Capabilities& capabilities) const;
   /// Appends a tool's rows of the same window. From `window` they take the key, the outcome, the iterations and the
   /// excluded loops, but no times.
-  void append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const;
+  std::size_t append(std::pmr::string& out, const WindowColumns& window, const ToolWindow& tool) const;
 
  private:
+  void append_run_row(std::pmr::string& out, std::string_view window, std::string_view test, std::string_view detail,
+                      std::string_view outcome) const;
   void append_children(std::pmr::string& out, const WindowColumns& window, const detail::CostData& cost,
                        const Capabilities& capabilities) const;
   void append_syscalls(std::pmr::string& out, const WindowColumns& window, const CallTable& table,

@@ -52,6 +52,12 @@ void start_or_exit(const Framework& framework) {
   session::started_session(framework);
 }
 
+void begin_tests(std::string_view only_test) {
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  session.begin_tests(only_test);
+}
+
 void open_window(const WindowName& name) {
   session::Session& session = session::process_session();
   {
@@ -69,7 +75,20 @@ Report close_window(std::string_view outcome, int framework_writes) {
   conclude_test();
   session::Session& session = session::process_session();
   const session::OwnWork work(session.backend().current());
-  return session.windows().close(outcome, framework_writes);
+  return session.windows().close(outcome, framework_writes, session::Outcome::settled);
+}
+
+Report close_unsettled(std::string_view outcome_so_far, int framework_writes) {
+  conclude_test();
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  return session.windows().close(outcome_so_far, framework_writes, session::Outcome::may_change);
+}
+
+void settle_outcome(std::string_view outcome) {
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  session.windows().settle_outcome(outcome);
 }
 
 void pause_window() {
@@ -127,6 +146,12 @@ void finish() {
   session::Session& session = session::process_session();
   const session::OwnWork work(session.backend().current());
   session.finish();
+}
+
+void finish_tests(std::string_view outcome) {
+  session::Session& session = session::process_session();
+  const session::OwnWork work(session.backend().current());
+  session.finish_tests(outcome);
 }
 
 const char* variable(const char* name) {

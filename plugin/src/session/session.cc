@@ -153,9 +153,14 @@ void Session::say_calls_without_line() const {
                "measure fewer tests in one process (--gtest_filter)"});
 }
 
-void Session::finish() {
-  if (!is_fork_child() && is_started()) faults_.say_what_was_hit();
-  if (!is_fork_child() && is_started()) shared_.recorder.finish();
+void Session::begin_tests(std::string_view only_test) {
+  if (!is_fork_child() && is_started()) shared_.recorder.begin_tests(only_test);
+}
+
+void Session::finish_tests(std::string_view outcome) {
+  if (is_fork_child() || !is_started()) return;
+  faults_.say_what_was_hit();
+  shared_.recorder.finish(outcome);
 }
 
 void Session::conclude() {

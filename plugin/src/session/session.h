@@ -48,8 +48,11 @@ class Session {
   Loops& loops() { return loops_; }
   Tracing& tools() { return tools_; }
 
+  /// The CSV says from now on that tests run, until finish_tests().
+  void begin_tests(std::string_view only_test);
+  void finish_tests(std::string_view outcome);
   /// Writes the rows that still wait.
-  void finish();
+  void finish() { finish_tests({}); }
   /// The same at the end of the process: rows that cannot be written are a problem of the run.
   void conclude();
 

@@ -91,6 +91,29 @@ TEST_F(WindowRowsTest, SaysOnceWhatTheRunFoundAroundIt) {
   EXPECT_EQ(all[0]["test"] + all[0]["calls"] + all[0]["total_calls"], "");
 }
 
+TEST_F(WindowRowsTest, SaysThatTestsBeginAndThatTheyEnded) {
+  run_.surroundings = "cpus=2";
+  std::pmr::string text;
+  WindowRows(run_).append_begin(text, "Suite.Only");
+  WindowRows(run_).append_end(text, "failed");
+  std::vector<Cells> all = cells_of(text);
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["kind"] + all[0]["record"] + all[0]["window"], "runrunbegin");
+  EXPECT_EQ(all[0]["test"], "Suite.Only");
+  EXPECT_EQ(all[0]["detail"], "cpus=2");
+  EXPECT_EQ(all[0]["outcome"], "");
+  EXPECT_EQ(all[1]["kind"] + all[1]["record"] + all[1]["window"], "runrunend");
+  EXPECT_EQ(all[1]["test"] + all[1]["detail"], "");
+  EXPECT_EQ(all[1]["outcome"], "failed");
+}
+
+TEST_F(WindowRowsTest, SaysWhereTheOutcomeStands) {
+  std::pmr::string text = "before\n";
+  const std::size_t at = WindowRows(run_).append(text, window_, &cost_, kEverything);
+  EXPECT_EQ(text.substr(at, 7), "passed,");
+  EXPECT_EQ(text.find("passed"), at);
+}
+
 TEST_F(WindowRowsTest, SaysItOnOneLineWhateverTheVariablesHold) {
   std::pmr::string text;
   run_.surroundings = "locale=a,\"b\"\nc\r;time_zone=\xff\x01";

@@ -37,6 +37,43 @@ TEST_F(SessionTest, SaysOnceWhatTheRunFoundAroundIt) {
   EXPECT_EQ(text.rfind(",run,,,,0,run,"), row) << "once";
 }
 
+TEST_F(SessionTest, LetsRowsWaitForAnOutcomeThatMayChange) {
+  open("A");
+  fake_.call();
+  session().windows().close("passed", 0, Outcome::may_change);
+  EXPECT_EQ(keys(), Keys{});
+  session().windows().settle_outcome("skipped");
+  const Keys of_a = {"test|A|||0|test|skipped|1||", "test|A|||0|syscall|||1|"};
+  EXPECT_EQ(keys(), of_a);
+  session().windows().settle_outcome("failed");
+  EXPECT_EQ(keys(), of_a) << "none waits";
+}
+
+TEST_F(SessionTest, WritesRowsThatWaitAtTheEndOfTheProcess) {
+  open("A");
+  session().windows().close("passed", 0, Outcome::may_change);
+  session().conclude();
+  EXPECT_EQ(keys(), Keys{"test|A|||0|test|passed|0||"});
+}
+
+TEST_F(SessionTest, SaysThatTestsBeganAndThatTheyEnded) {
+  session().begin_tests("A");
+  const std::string begun = read_file(options_.csv);
+  EXPECT_NE(begun.find(",run,A,begin,,0,run,"), std::string::npos) << begun;
+  session().begin_tests("A");
+  EXPECT_EQ(read_file(options_.csv), begun) << "once";
+  open("A");
+  session().windows().close("passed", 0);
+  session().finish_tests("failed");
+  const std::string text = read_file(options_.csv);
+  const std::size_t end = text.find(",run,,end,,0,run,,,syscost,failed,");
+  ASSERT_NE(end, std::string::npos) << text;
+  EXPECT_GT(end, text.find(",test,A,"));
+  EXPECT_EQ(text.find(",run,,,,0,run,"), std::string::npos) << "the run has said what it found";
+  session().finish_tests("failed");
+  EXPECT_EQ(read_file(options_.csv), text) << "once";
+}
+
 /// Another process that can read the CSV, and locks it.
 class Stranger {
  public:

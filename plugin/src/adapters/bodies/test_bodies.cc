@@ -88,11 +88,13 @@ void TestBodies::run_start(const char* framework) {
 }
 
 void TestBodies::run_end() const {
-  if (is_started_) adapter::finish();
+  // The framework's own outcome of the run is not read.
+  if (is_started_) adapter::finish_tests({});
 }
 
-void TestBodies::test_start(const std::string& name) {
-  test_ = name;
+void TestBodies::test_start(const std::string& name, const names::TestPlace& place) {
+  test_ = names_.of(name, place);
+  if (is_started_) adapter::begin_tests({});
 }
 
 void TestBodies::body_start(bool can_fail) {

@@ -13,6 +13,8 @@
 #include <string>
 #include <string_view>
 
+#include "adapters/names/equal_names.h"
+
 namespace syscost::bodies_adapter {
 
 /// One thread, but for fail(). In a fork child every call is inert, but for those about failures.
@@ -27,7 +29,10 @@ class TestBodies {
   void run_start(const char* framework);
   void run_end() const;
 
-  void test_start(const std::string& name);
+  /// The names of all tests of the program, if the framework shows them: before the first test starts.
+  names::EqualNames& names() { return names_; }
+  /// `name` is the framework's, and may be that of several tests.
+  void test_start(const std::string& name, const names::TestPlace& place);
   /// `can_fail`: what it throws fails the test.
   void body_start(bool can_fail);
   void body_end();
@@ -48,8 +53,9 @@ class TestBodies {
 
   std::string build_type_;
   void (*before_run_)() = nullptr;
+  names::EqualNames names_;
   std::string test_;
-  std::map<std::string, int> repetitions_;  ///< How often tests of each name ran: a name may have several tests.
+  std::map<std::string, int> repetitions_;  ///< How often each test ran.
   bool is_asked_ = false;
   bool is_started_ = false;
   bool is_window_open_ = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows around the tests of Catch2, version 2 and 3,.
+// Windows around the tests of Catch2, version 2 and 3.
 //
 // Reporters hear of a test's start and end; the body runs in a class that derives from ITestInvoker. A reporter may
 // pass events on to others, so the outermost call counts.
@@ -13,9 +13,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/bodies/test_bodies.h"
+#include "adapters/names/equal_names.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
 #include "syscost/counting.h"
@@ -41,6 +43,8 @@ constexpr int kSlotsOfVersion2Benchmarks = 22;
 struct Catch2 {
   Overridden reporters;
   Overridden invokers;
+  Overridden hubs;
+  const void* registry = nullptr;  ///< Version 3's list of tests, when Catch2 has asked for it.
   ReporterSlots slots{};
   bool is_version_2 = false;
   bool may_be_libcxx = false;
@@ -110,9 +114,53 @@ void on_run_end(const void* reporter, const void* stats) {
       reporter, catch2().slots.run_end, [] { test_bodies().run_end(); }, stats);
 }
 
-/// TestCaseInfo begins with the test's name.
+// ---- names ----------------------------------------------------------------------------------------------------------
+
+/// What our rows call a test, and where it is.
+struct Test {
+  std::string name;
+  names::TestPlace place;
+};
+
+/// TestCaseInfo begins with the test's name. In version 3 follow a pointer and a length, a string, a vector, and the
+/// place in a file. In version 2 no two tests have one name.
+Test read_test(const void* info) {
+  const StringLayout layout = strings_of(info);
+  Test test{read_string(info, layout).value_or(""), {}};
+  if (catch2().is_version_2) return test;
+  const std::size_t place = 2 * string_bytes(layout) + 2 * sizeof(void*) + 3 * sizeof(void*);
+  const auto words = read_value<std::array<std::uintptr_t, 2>>(static_cast<const char*>(info) + place);
+  if (words) test.place = {info, read_text((*words)[0]).value_or(""), (*words)[1]};
+  return test;
+}
+
+/// TestRegistry begins, after its vtable, with a vector of pointers to TestCaseInfo.
+void learn_names() {
+  const void* const registry = catch2().registry;
+  const auto all = registry != nullptr ? read_vector(static_cast<const char*>(registry) + sizeof(void*)) : std::nullopt;
+  if (!all) return;
+  const auto test_at = [&](std::size_t i) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
+    return read_test(reinterpret_cast<const void*>((*all)[i]));
+  };
+  test_bodies().names().set_all(
+      all->size(), [&](std::size_t i) { return test_at(i).name; }, [&](std::size_t i) { return test_at(i).place; });
+}
+
+/// Where IRegistryHub, the first of its bases, has getTestCaseRegistry().
+constexpr int kTestRegistrySlot = 3;
+
+const void* on_test_registry(const void* hub) {
+  return catch2().registry = catch2().hubs.call_for<const void*>(hub, kTestRegistrySlot);
+}
+
 void on_test_start(const void* reporter, const void* info) {
-  const auto begin = [info] { test_bodies().test_start(read_string(info, strings_of(info)).value_or("")); };
+  const auto begin = [info] {
+    static bool knows_names = false;
+    if (!std::exchange(knows_names, true)) learn_names();
+    const Test test = read_test(info);
+    test_bodies().test_start(test.name, test.place);
+  };
   pass_on(reporter, catch2().slots.test_start, begin, info);
 }
 
@@ -166,6 +214,10 @@ bool hook(const Modules& modules) {
   put_in(its.reporters, modules, reporters, its.slots.test_start, on_test_start);
   put_in(its.reporters, modules, reporters, its.slots.test_end, on_test_end);
   put_in(its.reporters, modules, reporters, its.slots.run_end, on_run_end);
+  if (!its.is_version_2) {
+    put_in(its.hubs, modules, vtables_of_derived(modules, "N5Catch12IRegistryHubE"), kTestRegistrySlot,
+           on_test_registry);
+  }
   // ITestInvoker has invoke() and two destructors; since 3.7, before them, what prepares and ends a fixture that stays.
   constexpr int kSlotsSince37 = 5;
   put_in(its.invokers, modules, invokers, 0, on_body<0>);

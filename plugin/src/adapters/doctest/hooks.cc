@@ -12,9 +12,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/bodies/test_bodies.h"
+#include "adapters/names/equal_names.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
 #include "syscost/counting.h"
@@ -46,31 +48,89 @@ Doctest& doctest() {
   return *its;
 }
 
-/// A text that ends with NUL and has no control characters.
-std::optional<std::string> text_at(std::uintptr_t at) {
-  constexpr std::size_t kMost = 4096;
-  std::string text;
-  while (text.size() < kMost) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's object holds
-    const auto one = read_value<char>(reinterpret_cast<const char*>(at) + text.size());
-    if (!one) return std::nullopt;
-    if (*one == '\0') return text;
-    if (static_cast<unsigned char>(*one) < 0x20) return std::nullopt;
-    text += *one;
-  }
-  return text;
+/// What our rows call a test, and where it is.
+struct Test {
+  std::string name;
+  names::TestPlace place;
+};
+
+/// TestCaseData. Since 2.5: the file's name, a line, the test's name, its suite. Before: the file's name in 24 bytes,
+/// which are the text, or begin with a pointer to it.
+Test read_test(const void* test_case) {
+  constexpr const char* kNoName = "(no name)";
+  constexpr std::uintptr_t kLine = (std::uintptr_t{1} << 32U) - 1;
+  const auto words = read_value<std::array<std::uintptr_t, 6>>(test_case);
+  if (!words) return {kNoName, {test_case, {}, 0}};
+  const std::optional<std::string> newer = read_text((*words)[0]) ? read_text((*words)[2]) : std::nullopt;
+  const bool is_newer = newer && (*words)[1] <= kLine && !newer->empty();
+  std::string name = (is_newer ? newer : read_text((*words)[4])).value_or("");
+  if (name.empty()) name = kNoName;
+  const std::string suite = read_text((*words)[is_newer ? 3 : 5]).value_or("");
+  std::optional<std::string> file = read_text((*words)[0]);
+  if (!file || (file->empty() && !is_newer)) file = read_text(reinterpret_cast<std::uintptr_t>(test_case));
+  return {suite.empty() ? name : suite + "." + name,
+          {test_case, file.value_or(""), (*words)[is_newer ? 1 : 3] & kLine}};
 }
 
-/// TestCaseData. Since 2.5: the file's name, a line, the test's name, its suite. Before: the file's name in 24 bytes.
-std::string name_of(const void* test_case) {
-  const auto words = read_value<std::array<std::uintptr_t, 6>>(test_case);
-  if (!words) return {};
-  const std::optional<std::string> newer = text_at((*words)[0]) ? text_at((*words)[2]) : std::nullopt;
-  const bool is_newer = newer && (*words)[1] < (std::uintptr_t{1} << 32U) && !newer->empty();
-  const std::optional<std::string> name = is_newer ? newer : text_at((*words)[4]);
-  const std::optional<std::string> suite = text_at((*words)[is_newer ? 3 : 5]);
-  if (!suite || suite->empty()) return name.value_or("");
-  return *suite + "." + name.value_or("");
+/// The tests of the program, which doctest keeps in a std::set. Before each is its node, as libstdc++ has them: colour,
+/// parent, left, right. Empty where nothing of that kind lies there.
+class Registry {
+ public:
+  static std::vector<const void*> all(const void* one) {
+    Registry registry;
+    const std::uintptr_t root = registry.root_above(reinterpret_cast<std::uintptr_t>(one) - sizeof(Node));
+    if (root == 0 || !registry.take(root, 0)) return {};
+    return std::move(registry.found_);
+  }
+
+ private:
+  using Node = std::array<std::uintptr_t, 4>;
+  static constexpr int kMostLevels = 100;
+  enum Link { kColour, kParent, kLeft, kRight };
+
+  static std::optional<Node> node_at(std::uintptr_t at) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's tree holds
+    return read_value<Node>(reinterpret_cast<const void*>(at));
+  }
+
+  /// The set itself is the parent of the root, which is its parent. 0: this is no tree.
+  static std::uintptr_t root_above(std::uintptr_t at) {
+    for (int level = 0; level < kMostLevels; ++level) {
+      const auto node = node_at(at);
+      const auto parent = node ? node_at((*node)[kParent]) : std::nullopt;
+      if (!parent) return 0;
+      if ((*parent)[kParent] == at) return at;
+      if ((*parent)[kLeft] != at && (*parent)[kRight] != at) return 0;
+      at = (*node)[kParent];
+    }
+    return 0;
+  }
+
+  /// Adds the tests at and below `at`. False if this is no tree.
+  bool take(std::uintptr_t at, int level) {
+    const auto node = node_at(at);
+    if (!node || level == kMostLevels) return false;
+    const auto take_below = [&](Link side) {
+      const std::uintptr_t child = (*node)[side];
+      if (child == 0) return true;
+      const auto its = node_at(child);
+      return its && (*its)[kParent] == at && take(child, level + 1);
+    };
+    if (!take_below(kLeft)) return false;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's tree holds
+    found_.push_back(reinterpret_cast<const void*>(at + sizeof(Node)));
+    return take_below(kRight);
+  }
+
+  std::vector<const void*> found_;
+};
+
+void learn_names(const void* test_case) {
+  const std::vector<const void*> all = Registry::all(test_case);
+  if (all.empty()) return;
+  test_bodies().names().set_all(
+      all.size(), [&](std::size_t i) { return read_test(all[i]).name; },
+      [&](std::size_t i) { return read_test(all[i]).place; });
 }
 
 void run_measured_body() {
@@ -107,7 +167,10 @@ void on_test_start(const void* reporter, const void* test_case) {
   doctest().reporters.call(reporter, kTestStart, test_case);
   if (doctest().is_running) return;
   doctest().is_running = true;
-  test_bodies().test_start(name_of(test_case));
+  static bool knows_names = false;
+  if (!std::exchange(knows_names, true)) learn_names(test_case);
+  const Test test = read_test(test_case);
+  test_bodies().test_start(test.name, test.place);
   Body* const place = place_of_body(test_case);
   if (place == nullptr) {
     adapter::refuse({"the tests of this program's doctest lie in memory as in no version from 2.3.8 to 2.5.2",

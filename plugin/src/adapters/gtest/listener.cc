@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "adapters/gtest/result_line.h"
 #include "adapters/gtest/versions.h"
@@ -51,6 +52,20 @@ void fail_run(const std::string& problem) {
   SYSCOST_GTEST_SET_FLAG(break_on_failure, breaks);
 }
 
+/// In the order in which they were registered: GoogleTest shuffles them later.
+std::vector<const testing::TestInfo*> tests_of(const testing::UnitTest& unit_test) {
+  std::vector<const testing::TestInfo*> tests;
+  for (int i = 0; i < suite_count(unit_test); ++i) {
+    const Suite& suite = suite_at(unit_test, i);
+    for (int j = 0; j < suite.total_test_count(); ++j) tests.push_back(suite.GetTestInfo(j));
+  }
+  return tests;
+}
+
+names::TestPlace place_of(const testing::TestInfo& test) {
+  return {&test, test.file() != nullptr ? test.file() : "", static_cast<std::uint64_t>(std::max(test.line(), 0))};
+}
+
 }  // namespace
 
 void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
@@ -61,9 +76,17 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
   framework.build_type = type;
   adapter::check_report_or_exit(framework.name, report_file());
   adapter::start_or_exit(framework);
+  const std::vector<const testing::TestInfo*> tests = tests_of(unit_test);
+  names_.set_all(
+      tests.size(), [&](std::size_t i) { return full_name(*tests[i]); },
+      [&](std::size_t i) { return place_of(*tests[i]); });
+  if (unit_test.test_to_run_count() != 1) return;
+  const auto only = std::find_if(tests.begin(), tests.end(), [](const auto* test) { return test->should_run(); });
+  if (only != tests.end()) only_test_ = names_.of(full_name(**only), place_of(**only));
 }
 
-void WindowKeeper::iteration_end() {
+void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
+  has_failed_ = has_failed_ || unit_test.Failed();  // the next iteration forgets it
   const std::string problem = adapter::problem();
   if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
   has_reported_problem_ = true;
@@ -71,8 +94,8 @@ void WindowKeeper::iteration_end() {
   fail_run(problem);
 }
 
-void WindowKeeper::program_end() {
-  adapter::finish();
+void WindowKeeper::program_end(const testing::UnitTest& unit_test) {
+  adapter::finish_tests(has_failed_ || unit_test.Failed() ? "failed" : "passed");
 }
 
 // ---- tests ----------------------------------------------------------------------------------------------------------
@@ -82,18 +105,24 @@ void WindowKeeper::before_test() {
   windows_.before_test();
 }
 
+void WindowKeeper::test_start(const testing::TestInfo& test) {
+  test_ = names_.of(full_name(test), place_of(test));
+  windows_.test_start(test_);
+}
+
 void WindowKeeper::test_end(const testing::TestInfo& test) {
   adapter::conclude_test();
-  const adapter::Report report = adapter::close_window(outcome(*test.result()), windows_.printed_lines());
+  const adapter::Report report = adapter::close_unsettled(outcome(*test.result()), windows_.printed_lines());
   if (adapter::is_fork_child()) return;
   // Only for a file that will show them: a test may look at its own properties.
   if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report, test);
   if (!adapter::prints_lines()) return;
   // Under --gtest_brief no line above says which test this is.
-  print_line(report, printer_speaks() ? std::string() : full_name(test));
+  print_line(report, printer_speaks() ? std::string() : test_);
 }
 
-void WindowKeeper::after_test() {
+void WindowKeeper::after_test(const testing::TestInfo& test) {
+  adapter::settle_outcome(outcome(*test.result()));
   windows_.after_test(printer_speaks() ? 1 : 0);  // the last test's "[       OK ]" is still to come
 }
 

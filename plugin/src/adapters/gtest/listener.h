@@ -14,8 +14,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "adapters/gtest/test_windows.h"
 #include "adapters/gtest/versions.h"
+#include "adapters/names/equal_names.h"
 
 namespace syscost::gtest_adapter {
 
@@ -24,18 +27,18 @@ class WindowKeeper {
  public:
   void program_start(const testing::UnitTest& unit_test);
   void iteration_start() { windows_.iteration_start(); }
-  void iteration_end();
-  void program_end();
+  void iteration_end(const testing::UnitTest& unit_test);
+  void program_end(const testing::UnitTest& unit_test);
 
-  void environments_start(const char* window) { windows_.environments_start(window); }
+  void environments_start(const char* window) { windows_.environments_start(window, only_test_); }
   void environments_end() { windows_.environments_end(); }
   void suite_start(const Suite& suite) { windows_.suite_start(suite.name(), suite.test_to_run_count()); }
   /// Before the first test of a suite: ends its set-up.
   void before_test();
-  void test_start(const testing::TestInfo& test) { windows_.test_start(full_name(test)); }
+  void test_start(const testing::TestInfo& test);
   void test_end(const testing::TestInfo& test);
-  /// After a test and all other listeners' work: begins the tear-down if the test was the suite's last.
-  void after_test();
+  /// After a test and the other listeners' work: its outcome, and the tear-down if the test was the suite's last.
+  void after_test(const testing::TestInfo& test);
   void suite_end() { windows_.suite_end(); }
 
   /// The printer showed a failure or a skip inside the open window. Any thread.
@@ -45,6 +48,10 @@ class WindowKeeper {
 
  private:
   TestWindows windows_;
+  names::EqualNames names_;
+  std::string only_test_;    // if one is to run; else empty
+  std::string test_;         // that runs or ran last, by its own name
+  bool has_failed_ = false;  // something, in a test or outside
   bool has_reported_problem_ = false;
 };
 
@@ -66,7 +73,8 @@ class InnerListener : public testing::EmptyTestEventListener {
   void SYSCOST_ON_SUITE_END(const Suite&) override { keeper_.suite_end(); }
   void OnEnvironmentsTearDownStart(const testing::UnitTest&) override { keeper_.environments_start("tear-down"); }
   void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override { keeper_.environments_end(); }
-  void OnTestIterationEnd(const testing::UnitTest&, int) override { keeper_.iteration_end(); }
+  void OnTestIterationEnd(const testing::UnitTest& unit_test, int) override { keeper_.iteration_end(unit_test); }
+  void OnTestProgramEnd(const testing::UnitTest& unit_test) override { keeper_.program_end(unit_test); }
 
   WindowKeeper& keeper_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How linking alone is enough: a static object appends a listener, which does nothing until the tests start.
+// How linking alone is enough: a listener is appended before main(), which does nothing until the tests start.
 //
 // At static initialisation the command line means nothing yet: the program may be asked to list its tests, which
 // gtest_discover_tests does at build time, or may be a death test's child. OnTestProgramStart comes after all that, and
@@ -109,13 +109,10 @@ class OuterListener : public testing::EmptyTestEventListener {
   void OnTestDisabled(const testing::TestInfo&) {
     if (is_active_) keeper_.note_printed_line();
   }
-  void OnTestEnd(const testing::TestInfo&) override {
-    if (is_active_) keeper_.after_test();
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (is_active_) keeper_.after_test(test);
   }
-  void OnTestProgramEnd(const testing::UnitTest&) override {
-    if (is_active_) keeper_.program_end();
-    results_.reset();
-  }
+  void OnTestProgramEnd(const testing::UnitTest&) override { results_.reset(); }
 
   bool is_active_ = false;
   WindowKeeper keeper_;
@@ -133,17 +130,19 @@ void explain_silence_at_exit() {
   });
 }
 
-[[maybe_unused]] const bool kIsRegistered = [] {
+/// Priority 102: after the library is loaded, and before static objects of the program append listeners of their own.
+/// Of the listeners, GoogleTest calls the first one last at an end, and then it is known whether another one failed a
+/// test.
+__attribute__((constructor(102))) void register_listener() {
   if (is_other_than_headers()) {
-    if (!late::is_loaded() || !adapter::requested()) return false;
+    if (!late::is_loaded() || !adapter::requested()) return;
     adapter::refuse({"this program is linked with another GoogleTest than the one syscost::gtest was compiled for",
                      "add your GoogleTest to the build before syscost, or name its target: "
                      "set(SYSCOST_GTEST_TARGET my_googletest)"});
   }
   testing::UnitTest::GetInstance()->listeners().Append(new OuterListener);
   late::at_load(explain_silence_at_exit);
-  return true;
-}();
+}
 
 }  // namespace
 }  // namespace syscost::gtest_adapter

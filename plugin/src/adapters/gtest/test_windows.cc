@@ -24,7 +24,8 @@ void TestWindows::open(adapter::Kind kind, std::string_view test, const char* wi
   adapter::open_window(name);
 }
 
-void TestWindows::environments_start(const char* window) {
+void TestWindows::environments_start(const char* window, std::string_view only_test) {
+  adapter::begin_tests(only_test);
   open(adapter::Kind::environment, {}, window, 0);
 }
 

@@ -19,8 +19,9 @@ class TestWindows {
   /// The iteration that GoogleTest counts begins at 0 again when a main calls RUN_ALL_TESTS() twice; ours does not.
   void iteration_start() { ++iterations_; }
 
-  /// `window`: "set-up" or "tear-down".
-  void environments_start(const char* window);
+  /// `window`: "set-up" or "tear-down". The first set-up begins the tests, of which there is one at least. `only_test`:
+  /// as of adapter::begin_tests().
+  void environments_start(const char* window, std::string_view only_test);
   void environments_end();
 
   /// A suite's set-up begins. `tests_to_run`: how many of its tests will run.

@@ -52,6 +52,21 @@ inline std::string full_name(const testing::TestInfo& test) {
   return std::string(suite_name(test, 0)) + "." + test.name();
 }
 
+inline int suite_count(const testing::UnitTest& unit_test) {
+#if defined(TYPED_TEST_SUITE) || defined(INSTANTIATE_TEST_SUITE_P)
+  return unit_test.total_test_suite_count();
+#else
+  return unit_test.total_test_case_count();
+#endif
+}
+inline const Suite& suite_at(const testing::UnitTest& unit_test, int index) {
+#if defined(TYPED_TEST_SUITE) || defined(INSTANTIATE_TEST_SUITE_P)
+  return *unit_test.GetTestSuite(index);
+#else
+  return *unit_test.GetTestCase(index);
+#endif
+}
+
 // Skipping came with 1.10.
 template <class Result>
 auto is_skipped(const Result& result, int) -> decltype(result.Skipped()) {

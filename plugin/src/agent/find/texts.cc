@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -86,6 +87,38 @@ std::optional<std::string> read_string(const void* at, StringLayout layout) {
       return read_libcxx(at);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> read_text(std::uintptr_t at) {
+  constexpr std::size_t kMost = 4096;
+  constexpr std::size_t kPiece = 128;  // divides a page, and what begins in a page can be read to the end of the piece
+  std::string text;
+  while (text.size() < kMost) {
+    std::array<char, kPiece> piece{};
+    const std::size_t size = kPiece - (at + text.size()) % kPiece;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's object holds
+    if (!read_memory(reinterpret_cast<const void*>(at + text.size()), piece.data(), size)) return std::nullopt;
+    const char* const end = std::find(piece.data(), piece.data() + size, '\0');
+    text.append(piece.data(), static_cast<std::size_t>(end - piece.data()));
+    if (end != piece.data() + size) break;
+  }
+  const bool is_text = std::none_of(text.begin(), text.end(), [](unsigned char one) { return one < 0x20; });
+  return is_text ? std::optional(text) : std::nullopt;
+}
+
+std::optional<std::vector<std::uintptr_t>> read_vector(const void* vector) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+  const auto ends = read_value<std::array<std::uintptr_t, 3>>(vector);
+  if (!ends) return std::nullopt;
+  const auto [begin, end, room] = *ends;
+  const bool is_vector = begin % sizeof begin == 0 && (end - begin) % sizeof begin == 0 && begin <= end && end <= room;
+  if (!is_vector || end - begin > kMostBytes) return std::nullopt;
+  std::vector<std::uintptr_t> words((end - begin) / sizeof begin);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
+  if (!words.empty() && !read_memory(reinterpret_cast<const void*>(begin), words.data(), end - begin)) {
+    return std::nullopt;
+  }
+  return words;
 }
 
 bool mentions_libcxx(const Module& module) {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads a std::string of the program, for each C++ library that the program may be built with.
+// Reads a std::string and other values of the program, for each C++ library that the program may be built with.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/find/modules.h"
 
@@ -34,6 +36,13 @@ std::optional<T> read_value(const void* at) {
   if (!read_memory(at, &value, sizeof value)) return std::nullopt;
   return value;
 }
+
+/// The text at address `at`, up to its NUL or 4096 bytes; nothing if it has control characters.
+std::optional<std::string> read_text(std::uintptr_t at);
+
+/// The words of a std::vector of pointers or of other things of whole words. Nothing where no vector lies there. The
+/// words may be anything.
+std::optional<std::vector<std::uintptr_t>> read_vector(const void* vector);
 
 /// True when the module's names have libc++'s inline namespace.
 bool mentions_libcxx(const Module& module);

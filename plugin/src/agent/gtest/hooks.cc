@@ -58,10 +58,13 @@ enum class Printer { none, brief, full };
 /// The run of this process's tests. Static objects are gone at the end of a process while threads may still fail tests.
 struct Run {
   gtest_adapter::TestWindows windows;
+  names::EqualNames names;
+  std::string only_test;           ///< If one is to run, and it is known; else empty.
   const void* repeater = nullptr;  ///< The program's own: a test of GoogleTest itself makes more of them.
   StringLayout strings = StringLayout::libstdcxx;
   std::atomic<bool> has_failed{false};
   std::atomic<bool> is_skipped{false};
+  std::atomic<bool> has_anything_failed{false};  ///< In a test or outside, since the program's start.
 };
 Run& run() {
   static auto* const its = new Run;
@@ -121,15 +124,21 @@ std::string argument(std::string_view name, const char* variable) {
 /// How much of the program's tests runs. By the tests where they are found, else by the filter.
 const char* selection(const void* unit_test, bool may_be_libcxx) {
   if (const auto suites = gtest::read_suites(unit_test, may_be_libcxx)) {
-    std::size_t chosen = 0;
+    std::vector<const gtest::Test*> all;
+    std::vector<const gtest::Test*> chosen;
     std::size_t enabled = 0;
     for (const gtest::Suite& suite : *suites) {
       for (const gtest::Test& test : suite.tests) {
-        chosen += test.is_chosen ? 1 : 0;
+        all.push_back(&test);
+        if (test.is_chosen) chosen.push_back(&test);
         enabled += test.is_disabled ? 0 : 1;
       }
     }
-    return chosen == 1 ? "isolated" : chosen == enabled ? "whole" : "subset";
+    names::EqualNames& names = run().names;
+    names.set_all(
+        all.size(), [&](std::size_t i) { return all[i]->name; }, [&](std::size_t i) { return all[i]->place; });
+    if (chosen.size() == 1) run().only_test = names.of(chosen[0]->name, chosen[0]->place);
+    return chosen.size() == 1 ? "isolated" : chosen.size() == enabled ? "whole" : "subset";
   }
   const std::string filter = argument("--gtest_filter", "GTEST_FILTER");
   if (filter.empty() || filter == "*") return adapter::variable("GTEST_TOTAL_SHARDS") != nullptr ? "subset" : "whole";
@@ -156,7 +165,7 @@ void on_iteration_start(const void* repeater, const void* unit_test, int iterati
 
 void begin_environments(const void* repeater, const void* unit_test, int EventSlots::*slot, const char* window) {
   pass_on(repeater, slot, unit_test);
-  if (is_ours(repeater)) run().windows.environments_start(window);
+  if (is_ours(repeater)) run().windows.environments_start(window, run().only_test);
 }
 void end_environments(const void* repeater, const void* unit_test, int EventSlots::*slot) {
   if (is_ours(repeater)) run().windows.environments_end();
@@ -208,7 +217,7 @@ void on_test_start(const void* repeater, const void* test_info) {
   run().has_failed = run().is_skipped = false;
   const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
   if (!test) refuse_version();
-  run().windows.test_start(test->name);
+  run().windows.test_start(run().names.of(test->name, test->place));
 }
 
 void on_test_disabled(const void* repeater, const void* test_info) {
@@ -221,6 +230,7 @@ void see_part_result(const void* repeater, const void* part_result) {
   const PartResult result = gtest::read_part_result(part_result);
   if (is_ours(repeater) && result != PartResult::success) {
     (result == PartResult::skip ? run().is_skipped : run().has_failed) = true;
+    if (result != PartResult::skip) run().has_anything_failed = true;
     if (printer_of(repeater) != Printer::none) run().windows.note_printed_line();
   }
 }
@@ -237,21 +247,26 @@ void print(const adapter::Report& report) {
   std::fflush(stdout);
 }
 
+/// Of the test that runs, so far.
+const char* outcome() {
+  if (run().has_failed) return "failed";
+  return run().is_skipped ? "skipped" : "passed";
+}
+
 void on_test_end(const void* repeater, const void* test_info) {
   const bool is_measured = is_ours(repeater);
   if (is_measured) {
-    const adapter::Report report = adapter::close_window(run().has_failed   ? "failed"
-                                                         : run().is_skipped ? "skipped"
-                                                                            : "passed",
-                                                         run().windows.printed_lines());
+    const adapter::Report report = adapter::close_unsettled(outcome(), run().windows.printed_lines());
     if (adapter::prints_lines() && !adapter::is_fork_child()) print(report);
   }
   pass_on(repeater, &EventSlots::test_end, test_info);
-  if (is_measured) run().windows.after_test(0);
+  if (!is_measured) return;
+  adapter::settle_outcome(outcome());  // a listener may have failed the test
+  run().windows.after_test(0);
 }
 
 void on_program_end(const void* repeater, const void* unit_test) {
-  if (is_ours(repeater)) adapter::finish();
+  if (is_ours(repeater)) adapter::finish_tests(run().has_anything_failed ? "failed" : "passed");
   pass_on(repeater, &EventSlots::program_end, unit_test);
 }
 

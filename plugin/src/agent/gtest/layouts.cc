@@ -11,8 +11,6 @@ namespace syscost::agent::gtest {
 namespace {
 
 constexpr std::size_t kWord = sizeof(void*);
-/// No program has more tests in a suite, or suites.
-constexpr std::size_t kMost = 10'000'000;
 
 const char* plus(const void* at, std::size_t bytes) {
   return static_cast<const char*>(at) + bytes;
@@ -20,16 +18,11 @@ const char* plus(const void* at, std::size_t bytes) {
 
 /// The elements of a std::vector of pointers; nothing where none lies there. What lies there may be anything.
 std::optional<std::vector<const void*>> read_pointers(const void* vector) {
-  const auto ends = read_value<std::array<std::uintptr_t, 3>>(vector);
-  if (!ends) return std::nullopt;
-  const auto [begin, end, room] = *ends;
-  const bool is_vector = begin % kWord == 0 && (end - begin) % kWord == 0 && begin <= end && end <= room;
-  if (!is_vector || (end - begin) / kWord > kMost) return std::nullopt;
-  std::vector<const void*> pointers((end - begin) / kWord);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
-  if (!pointers.empty() && !read_memory(reinterpret_cast<const void*>(begin), pointers.data(), end - begin)) {
-    return std::nullopt;
-  }
+  const auto words = read_vector(vector);
+  if (!words) return std::nullopt;
+  std::vector<const void*> pointers;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses that the program's vector holds
+  for (const std::uintptr_t word : *words) pointers.push_back(reinterpret_cast<const void*>(word));
   return pointers;
 }
 
@@ -71,10 +64,13 @@ std::optional<Test> read_test(const void* test_info, StringLayout layout) {
   const std::size_t location = 2 * string + 2 * kWord;
   const std::size_t flags = location + string + kWord + kWord;
   const auto values = read_value<std::array<unsigned char, 3>>(plus(test_info, flags));
+  const std::optional<std::string> file = read_string(plus(test_info, location), layout);
+  const auto line = read_value<int>(plus(test_info, location + string));
   if (!suite || !name || !values || std::any_of(values->begin(), values->end(), [](int value) { return value > 1; })) {
     return std::nullopt;
   }
-  return Test{*suite + "." + *name, (*values)[0] == 1, (*values)[1] == 1};
+  const names::TestPlace place{test_info, file.value_or(""), static_cast<std::uint64_t>(std::max(line.value_or(0), 0))};
+  return Test{*suite + "." + *name, place, (*values)[0] == 1, (*values)[1] == 1};
 }
 
 // TestSuite: vtable, name, a pointer to a string, the vector of its tests.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/names/equal_names.h"
 #include "agent/find/texts.h"
 
 namespace syscost::agent::gtest {
@@ -29,6 +30,7 @@ const EventSlots* event_slots(int count);
 /// A test, read from testing::TestInfo.
 struct Test {
   std::string name;  ///< "Suite.Test"
+  names::TestPlace place;
   bool is_chosen = false;
   bool is_disabled = false;
 };

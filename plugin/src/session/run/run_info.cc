@@ -23,6 +23,7 @@
 #include "session/run/commit.h"
 #include "session/run/run_owner.h"
 #include "session/run/surroundings.h"
+#include "syscost/schema.h"
 
 namespace syscost::session {
 namespace {
@@ -181,6 +182,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.why_no_commit = found.why_not;
   info.build_id = own_build_id();
   Surroundings surroundings = read_surroundings();
+  surroundings.emplace_back(schema::kFactProcessStart, start_time(getpid()));
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;

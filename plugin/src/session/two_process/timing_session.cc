@@ -122,6 +122,16 @@ void TimingSession::set_counted_by_or_exit(const adapter::CountingStart& counted
   say(header_line(run_, how, recorder_.csv_path()));
 }
 
+void TimingSession::begin_benchmarks() {
+  is_running_.store(true);
+  if (!fork_detector_.is_fork_child()) recorder_.begin_tests({});
+}
+
+void TimingSession::end_benchmarks() {
+  is_running_.store(false);
+  if (!fork_detector_.is_fork_child()) recorder_.finish();
+}
+
 void TimingSession::add_repetition(const adapter::TimedRepetition& one) {
   csv::WindowColumns columns;
   columns.kind = "benchmark";

@@ -31,8 +31,8 @@ class TimingSession {
   std::vector<std::string> counting_variables_or_exit() const;
   void set_counted_by_or_exit(const adapter::CountingStart& counted_by, const adapter::Framework& framework);
 
-  void begin_benchmarks() { is_running_.store(true); }
-  void end_benchmarks() { is_running_.store(false); }
+  void begin_benchmarks();
+  void end_benchmarks();
   void write_rows(const std::vector<adapter::TimedRepetition>& repetitions);
   void write_traced(const std::vector<adapter::TracedPass>& passes);
 

@@ -53,6 +53,41 @@ void Recorder::add_run_row() {
   if (!std::exchange(has_run_row_, true)) rows_->append_run(pending_);
 }
 
+void Recorder::begin_tests(std::string_view only_test) {
+  const Lock guard = take_lock();
+  if (!sink_.has_value() || std::exchange(has_begun_tests_, true)) return;
+  has_run_row_ = true;
+  rows_->append_begin(pending_, only_test);
+  write("the run");
+}
+
+// ---- outcomes that may change ----
+
+void Recorder::let_outcome_wait(std::string window) {
+  waiting_window_ = std::move(window);
+  lets_outcome_wait_ = sink_.has_value();
+}
+
+/// A row was added with `outcome` at `at`.
+void Recorder::note_outcome(std::size_t at, std::string_view outcome) {
+  if (!lets_outcome_wait_) return;
+  outcomes_.push_back(at);
+  outcome_length_ = outcome.size();
+}
+
+void Recorder::settle_outcome(std::string_view outcome) {
+  if (!lets_outcome_wait_) return;
+  // From the last to the first: what stands before does not move.
+  for (auto at = outcomes_.rbegin(); at != outcomes_.rend(); ++at) pending_.replace(*at, outcome_length_, outcome);
+  let_rows_go();
+  write(waiting_window_);
+}
+
+void Recorder::let_rows_go() {
+  lets_outcome_wait_ = false;
+  outcomes_.clear();
+}
+
 void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);
@@ -61,7 +96,7 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
   if (cost != nullptr && cost->stacks() != nullptr && sites_ != nullptr) {
     return add_sites(window, *cost, capabilities);
   }
-  rows_->append(pending_, window, cost, capabilities);
+  note_outcome(rows_->append(pending_, window, cost, capabilities), window.outcome);
 }
 
 /// Adds the rows of calls that have stacks, one for each site.
@@ -70,7 +105,7 @@ void Recorder::add_sites(const csv::WindowColumns& window, const detail::CostDat
   detail::CostData of_sites(&mapped_memory());
   sites_->replace_stacks(cost, of_sites);
   for (const Failure& failure : sites_->take_failures()) say_failure(failure);
-  rows_->append(pending_, window, &of_sites, capabilities);
+  note_outcome(rows_->append(pending_, window, &of_sites, capabilities), window.outcome);
 }
 
 /// Adds the calls of a loop or scope to those of the same name, for a file of their stacks.
@@ -120,7 +155,7 @@ void Recorder::judge_losses(const csv::WindowColumns& window, const detail::Cost
 void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {
   if (!sink_.has_value()) return;
   add_run_row();
-  rows_->append(pending_, window, tool);
+  note_outcome(rows_->append(pending_, window, tool), window.outcome);
 }
 
 /// Keeps the rows of the scopes that closed since the last write. `window` is the one in which they closed.
@@ -176,7 +211,7 @@ void Recorder::write_loop(std::string_view loop) {
 }
 
 void Recorder::write_kept(std::string_view window) {
-  if (pending_.empty()) return;
+  if (pending_.empty() || lets_outcome_wait_) return;
   Result<void> written = sink_->append(pending_);
   if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
   pending_.clear();
@@ -195,9 +230,12 @@ void Recorder::say_that_rows_wait(Failure failure) {
   say_failure(failure);
 }
 
-void Recorder::finish() {
+void Recorder::finish(std::string_view outcome) {
   const Lock guard = take_lock();
+  let_rows_go();
   if (is_shard_ && sink_.has_value()) add_run_row();
+  add_scopes("scopes");
+  if (std::exchange(has_begun_tests_, false)) rows_->append_end(pending_, outcome);
   write("scopes");
 }
 
@@ -209,6 +247,7 @@ void Recorder::conclude() {
                   "do not call exit() in a signal handler"});
     return;
   }
+  let_rows_go();
   write(scopes_ != nullptr ? "scopes" : "the end");
   if (pending_.empty()) return;
   const auto rows = std::count(pending_.begin(), pending_.end(), '\n');

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "csv/sink.h"
 #include "csv/window_rows.h"
@@ -85,11 +86,18 @@ class Recorder {
   /// Writes the kept rows and those of closed scopes into the file, with one write. `window` names them in the message
   /// of a failure. While another process holds the file's lock, the rows stay kept, and one message says so.
   void write(std::string_view window);
+  /// The rows that are added from now on have an outcome that may change: no row is written before settle_outcome(), or
+  /// the end of the process. `window` names them.
+  void let_outcome_wait(std::string window);
+  /// Gives them this outcome and writes them. No effect if none wait.
+  void settle_outcome(std::string_view outcome);
   /// Writes the kept rows of `loop`. The rows of scopes keep waiting, because the test goes on. Takes the lock.
   void write_loop(std::string_view loop);
-  /// At the end of the tests: writes the rows that still wait. A shard may have got no test: its run's row alone then
-  /// says that it was not forgotten. Takes the lock.
-  void finish();
+  /// Writes the run's row that says that tests begin, unless tests began and have not finished. Takes the lock.
+  void begin_tests(std::string_view only_test);
+  /// At the end of the tests: writes the rows that still wait, and that the tests finished, if they began. A shard may
+  /// have got no test: its run's row alone then says that it was not forgotten. Takes the lock.
+  void finish(std::string_view outcome = {});
   /// The same at the end of the process: rows that cannot be written are lost, and that is a problem of the run.
   void conclude();
 
@@ -115,6 +123,8 @@ class Recorder {
   void add_scopes(std::string_view window);
   void add_scope(const ScopeRow& row);
   void say_that_rows_wait(Failure failure);
+  void note_outcome(std::size_t at, std::string_view outcome);
+  void let_rows_go();
   void add_run_row();
   void add_sites(const csv::WindowColumns& window, const detail::CostData& cost, const Capabilities& capabilities);
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
@@ -128,6 +138,12 @@ class Recorder {
   std::optional<csv::Sink> sink_;
   std::optional<csv::WindowRows> rows_;
   std::pmr::string pending_{&mapped_memory()};
+  /// Where outcomes stand in pending_ that may change. While there is one, no row is written.
+  std::pmr::vector<std::size_t> outcomes_{&mapped_memory()};
+  std::size_t outcome_length_ = 0;
+  std::string waiting_window_;
+  bool lets_outcome_wait_ = false;
+  bool has_begun_tests_ = false;
   std::string run_id_;
   bool has_run_row_ = false;
   bool is_shard_ = false;

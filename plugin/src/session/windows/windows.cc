@@ -179,7 +179,7 @@ void Windows::explain_fork_child_with_window() const {
                "let the child end with _exit(), and let the process that began the test finish it"});
 }
 
-adapter::Report Windows::close(std::string_view outcome, int framework_writes) {
+adapter::Report Windows::close(std::string_view outcome, int framework_writes, Outcome is) {
   if (shared_.is_fork_child()) {
     explain_fork_child_with_window();
     return {Cost(*unavailable_cost::fork_child().unavailable()), 0, {}};
@@ -187,10 +187,16 @@ adapter::Report Windows::close(std::string_view outcome, int framework_writes) {
   if (!claim_closing()) {
     return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};
   }
-  return finish_closing(outcome, framework_writes);
+  return finish_closing(outcome, framework_writes, is);
 }
 
-adapter::Report Windows::finish_closing(std::string_view outcome, int framework_writes) {
+void Windows::settle_outcome(std::string_view outcome) {
+  if (shared_.is_fork_child()) return;
+  const Recorder::Lock guard = shared_.recorder.take_lock();
+  shared_.recorder.settle_outcome(outcome);
+}
+
+adapter::Report Windows::finish_closing(std::string_view outcome, int framework_writes, Outcome is) {
   OpenWindow& window = *shared_.window;
   if (window.is_traced) tools_.disarm();
   // Read the clock before disarming, because reading the counts takes longer than a short test. If the clock is a
@@ -213,6 +219,9 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   shared_.has_window.store(false, std::memory_order_release);
 
   Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
+  if (is == Outcome::may_change) {
+    shared_.recorder.let_outcome_wait(spoken_name(kind_of(window), window.test, window.name));
+  }
   csv::WindowColumns columns;
   columns.kind = kind_of(window);
   columns.test = window.test;
@@ -302,7 +311,7 @@ void Windows::end_at_exit() {
   }
   // What is open in the middle of a test is no leak.
   shared_.window->open_before.reset();
-  const adapter::Report report = finish_closing({}, 0);
+  const adapter::Report report = finish_closing({}, 0, Outcome::settled);
   say(what + ": its row has what was counted until then");
   if (!shared_.prints_lines()) return;
   for (const std::string& loop : report.loops) say(loop);

@@ -20,6 +20,12 @@
 
 namespace syscost::session {
 
+/// Of the test that close() gets.
+enum class Outcome {
+  settled,
+  may_change,  ///< Its rows wait for settle_outcome().
+};
+
 class Windows {
  public:
   Windows(Measurement& shared, WindowTools& tools, WindowTrace& trace)
@@ -33,7 +39,9 @@ class Windows {
   void set_own_program(std::string_view program);
   /// Forgets the open window. It gets no row.
   void discard();
-  adapter::Report close(std::string_view outcome, int framework_writes);
+  adapter::Report close(std::string_view outcome, int framework_writes, Outcome is = Outcome::settled);
+  /// Writes the rows that wait for it, if any do.
+  void settle_outcome(std::string_view outcome);
   /// For a process that ends with the window open: the row has the counts so far, and no outcome.
   void end_at_exit();
 
@@ -56,7 +64,7 @@ class Windows {
   void write_marker(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool claim_closing();
-  adapter::Report finish_closing(std::string_view outcome, int framework_writes);
+  adapter::Report finish_closing(std::string_view outcome, int framework_writes, Outcome is);
   void explain_fork_child_with_window() const;
 
   Measurement& shared_;

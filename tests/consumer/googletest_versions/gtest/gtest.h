@@ -84,6 +84,9 @@ class TestInfo {
   const char* test_case_name() const;
 #endif
   const char* name() const;
+  const char* file() const;
+  int line() const;
+  bool should_run() const;
   const TestResult* result() const;
 };
 
@@ -106,6 +109,8 @@ class TestCase {
  public:
   const char* name() const;
   int test_to_run_count() const;
+  int total_test_count() const;
+  const TestInfo* GetTestInfo(int index) const;
 };
 
 class UnitTest;
@@ -158,6 +163,14 @@ class UnitTest {
   int test_to_run_count() const;
   int total_test_count() const;
   int disabled_test_count() const;
+#if GOOGLETEST_MINOR >= 10
+  int total_test_suite_count() const;
+  const TestSuite* GetTestSuite(int index) const;
+#else
+  int total_test_case_count() const;
+  const TestCase* GetTestCase(int index) const;
+#endif
+  bool Failed() const;
   const char* original_working_dir() const;
 };
 

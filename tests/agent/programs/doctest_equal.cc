@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Tests of doctest that have one name, or no name, or one name when suite and name are put together.
+#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#include <doctest/doctest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace {
+
+void call(int times) {
+  for (int i = 0; i < times; ++i) syscall(SYS_getppid);
+}
+
+/// Of the second test "opens".
+int calls_of_second() {
+  const char* const more = std::getenv("SYSCOST_TEST_CALLS");
+  return more != nullptr ? std::atoi(more) : 50;
+}
+
+}  // namespace
+
+TEST_CASE("opens") {
+  call(5);
+}
+TEST_CASE("opens") {
+  call(calls_of_second());
+}
+TEST_CASE("opens#2") {
+  call(7);
+}
+TEST_SUITE("a.b") {
+  TEST_CASE("c") {
+    call(1);
+    SUBCASE("one") {
+      call(1);
+    }
+    SUBCASE("two") {
+      call(1);
+    }
+  }
+}
+TEST_SUITE("a") {
+  TEST_CASE("b.c") {
+    call(9);
+  }
+}
+TEST_CASE("") {
+  call(2);
+}
+TEST_CASE("") {
+  call(3);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+//
+// A program whose second test ends it in the way that SYSCOST_TEST_END names, or seems to; and listeners that fail
+// tests and suites when they hear of their end.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+bool is_asked(const char* variable, const std::string& value) {
+  const char* const text = std::getenv(variable);
+  return text != nullptr && text == value;
+}
+bool ends_by(const char* how) {
+  return is_asked("SYSCOST_TEST_END", how);
+}
+
+void fork_and_end(int code) {
+  const pid_t child = fork();
+  if (child == 0) _exit(code);
+  waitpid(child, nullptr, 0);
+}
+
+TEST(Ends, Before) {}
+TEST(Ends, Here) {
+  if (ends_by("signal")) {
+    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's is another way to end
+    raise(SIGSEGV);
+  }
+  if (ends_by("abort")) std::abort();
+  if (ends_by("exit")) std::exit(0);
+  if (ends_by("_exit")) _exit(0);
+  if (ends_by("exec")) execl("/bin/true", "true", nullptr);
+  if (ends_by("child")) fork_and_end(3);
+  if (ends_by("death")) {
+    EXPECT_DEATH(std::abort(), "");
+  }
+  if (ends_by("threadsafe death")) {
+    testing::FLAGS_gtest_death_test_style = "threadsafe";
+    EXPECT_DEATH(std::abort(), "");
+  }
+}
+TEST(Ends, After) {}
+TEST(Other, Runs) {}
+
+/// Fails at the end of what SYSCOST_TEST_FAIL names.
+class FailsAtEnds : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& test) override {
+    if (is_asked("SYSCOST_TEST_FAIL", "test") && std::string(test.name()) == "Here") ADD_FAILURE() << "left open";
+    if (is_asked("SYSCOST_TEST_FAIL", "exit") && std::string(test.name()) == "Here") std::exit(0);
+  }
+  void OnTestSuiteEnd(const testing::TestSuite& suite) override {
+    if (is_asked("SYSCOST_TEST_FAIL", "suite") && std::string(suite.name()) == "Ends") ADD_FAILURE() << "left open";
+  }
+  void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override {
+    if (is_asked("SYSCOST_TEST_FAIL", "environment")) ADD_FAILURE() << "left open";
+  }
+};
+
+void append_listener() {
+  testing::UnitTest::GetInstance()->listeners().Append(new FailsAtEnds);
+}
+
+/// Before main(), as other libraries do it, or in main().
+const bool kIsEarly = [] {
+  const bool is_early = std::getenv("SYSCOST_TEST_EARLY") != nullptr;
+  if (is_early) append_listener();
+  return is_early;
+}();
+
+/// Ends the program before its first test, or executes it again.
+class Surroundings : public testing::Environment {
+  void SetUp() override {
+    if (ends_by("set-up")) std::abort();
+    if (!ends_by("exec in set-up")) return;
+    setenv("SYSCOST_TEST_END", "", 1);
+    execl("/proc/self/exe", program.c_str(), "--gtest_brief=1", nullptr);
+  }
+
+ public:
+  std::string program;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (!kIsEarly) append_listener();
+  auto* const surroundings = new Surroundings;
+  surroundings->program = argv[0];
+  testing::AddGlobalTestEnvironment(surroundings);
+  return RUN_ALL_TESTS();
+}
