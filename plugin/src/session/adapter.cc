@@ -164,6 +164,8 @@ void say_if_nothing_ran() {
   const session::Options& options = parsed.value().options;
   if (options.csv_source == session::Source::environment && session::ctest_parent(getpid()) == 0) return;
   if (session::process_session().is_started()) return;
+  const Result<std::string> path = session::resolve_path(options.csv, options.csv_source);
+  if (path.ok() && session::has_rows_of_this_program(path.value(), options)) return;  // of workers that it started
   session::say("this program ran no GoogleTest test and measured nothing: it has no rows in " + options.csv);
 }
 

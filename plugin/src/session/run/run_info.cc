@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -15,9 +16,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory_resource>
 #include <system_error>
 
+#include "csv/row.h"
 #include "os/environment.h"
+#include "os/files.h"
 #include "os/own_proc.h"
 #include "os/small_file.h"
 #include "session/run/commit.h"
@@ -158,6 +162,45 @@ bool are_one_file(const std::string& one, const std::string& other) {
   return place_of(fs::absolute(one, error)) == place_of(fs::absolute(other, error));
 }
 
+namespace {
+
+std::string own_run_id(const Options& options, const std::string& host) {
+  if (!options.run_id.empty()) return options.run_id;
+  // Opening the file will fail for a path that cannot be resolved.
+  const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
+  const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
+  return host + "-" + std::to_string(owner) + "-" + start_time(owner);
+}
+
+/// `,TEXT,` as it stands in a row.
+std::string as_field(std::string_view text) {
+  std::pmr::string field(1, ',');
+  csv::append_field(field, text);
+  field += ',';
+  return {field.begin(), field.end()};
+}
+
+}  // namespace
+
+bool has_rows_of_this_program(const std::string& path, const Options& options) {
+  utsname system{};
+  uname(&system);
+  const std::string run = as_field(own_run_id(options, system.nodename));
+  const std::string program = as_field(program_invocation_short_name);
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of more, what comes first
+  std::string text;
+  const Descriptor file = open_regular(path.c_str());
+  if (file.is_open()) static_cast<void>(read_whole(file, kMostBytes, text));
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::string_view line(text.data() + begin, std::min(text.find('\n', begin), text.size()) - begin);
+    // Column 1 is the version, of one digit or two.
+    const std::size_t at = line.find(run);
+    if (at < 3 && line.find(program, at) != std::string_view::npos) return true;
+    begin += line.size() + 1;
+  }
+  return false;
+}
+
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv) {
   std::string line = "backend " + run.backend + how;
   if (!run.filter.empty()) line += ", only " + run.filter + " counted";
@@ -186,13 +229,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
-  info.run_id = options.run_id;
-  if (info.run_id.empty()) {
-    // Opening the file will fail for a path that cannot be resolved.
-    const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
-    const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
-    info.run_id = info.host + "-" + std::to_string(owner) + "-" + start_time(owner);
-  }
+  info.run_id = own_run_id(options, info.host);
   return info;
 }
 

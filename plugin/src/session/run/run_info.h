@@ -18,6 +18,9 @@ namespace syscost::session {
 /// Reads all columns now, except `backend` and `selection`. `build_type` is that of the framework's adapter, or empty.
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type);
 
+/// True if the CSV at `path` has rows of this process's program and run: of workers that it forked, for one.
+bool has_rows_of_this_program(const std::string& path, const Options& options);
+
 /// The first line of a run, for people: `backend ebpf (131 ns added per call while counting), csv FILE, run
 /// ID`. `how` follows the backend's name; `csv` is empty if no file is written.
 std::string header_line(const csv::RunColumns& run, const std::string& how, const std::string& csv);

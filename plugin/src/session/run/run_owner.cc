@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "os/environment.h"
@@ -48,6 +49,30 @@ bool was_given(pid_t pid, const char* csv) {
   return environment.find(wanted) != std::string::npos;
 }
 
+/// What asked `pid` for rows: SYSCOST_CSV and --syscost_csv, as it was started with them.
+std::string requests_of(pid_t pid) {
+  std::string found;
+  const auto add_words = [&](const std::string& file, std::string_view begin) {
+    const std::string words = read_small_file(proc_of(pid) + file);
+    for (std::size_t at = 0; at < words.size();) {
+      const std::string_view word(words.c_str() + at);
+      if (word.substr(0, begin.size()) == begin) found.append(word).push_back('\0');
+      at += word.size() + 1;
+    }
+  };
+  add_words("/environ", "SYSCOST_CSV=");
+  add_words("/cmdline", "--syscost_csv");
+  return found;
+}
+
+/// True for the parent of a worker: a main may fork for each of its suites, or start itself, and run no test itself.
+bool is_same_program(pid_t worker, pid_t parent) {
+  struct stat one {};
+  struct stat other {};
+  return stat((proc_of(worker) + "/exe").c_str(), &one) == 0 && stat((proc_of(parent) + "/exe").c_str(), &other) == 0 &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino && requests_of(worker) == requests_of(parent);
+}
+
 }  // namespace
 
 pid_t parent_of(pid_t pid) {
@@ -84,6 +109,10 @@ pid_t run_owner(const std::string& csv) {
     for (pid_t pid = parent_of(outermost); pid > 1; pid = parent_of(pid)) {
       if (is_measured_into(pid, file)) outermost = pid;
     }
+  }
+  for (pid_t parent = parent_of(outermost); parent > 0 && is_same_program(outermost, parent);
+       parent = parent_of(outermost)) {
+    outermost = parent;
   }
   const pid_t ctest = ctest_ancestor(outermost);
   return ctest != 0 ? ctest : outermost;
