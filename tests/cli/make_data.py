@@ -253,6 +253,22 @@ def make_policy():
                       ("Fails", "/elsewhere/log_test.cc", 56)])]), indent=2).encode())
 
 
+def make_crashed():
+    """A program that came to its end in OLD and not in NEW, one that failed outside of its tests, and one that left no test."""
+    def mark(window, **cells):
+        return row(kind="run", record="run", window=window, **cells)
+    def tests(names, **key):
+        return [line for test in names for line in window(test, [call("write", "desc", [110] * 2)], 1500, **key)]
+    facts = dict(detail="cpus=2;process_start=4711")
+    other = dict(program="other_tests", pid=18)
+    old = [mark("begin", **facts)] + tests(("Store.Opens", "Store.Writes", "Store.Closes")) + [mark("end", outcome="passed")]
+    other_old = [mark("begin", **facts, **other)] + tests(("Other.Runs",), **other) + [mark("end", outcome="passed", **other)]
+    save("crashed_old.csv", old + other_old)
+    save("crashed_new.csv", old[:3] + other_old[:-1] + [mark("end", outcome="failed", **other)])
+    save("crashed_exit.csv", old[:3] + window("Store.Writes", [call("write", "desc", [110])], 900, dict(outcome="")))
+    save("crashed_alone.csv", [mark("begin", test="Store.Opens", **facts)])
+
+
 def make_names():
     """Names that cannot be seen as they are, or that would be markup; each file once more with a call more."""
     def save_names(name, names, syscall, label):
@@ -817,6 +833,7 @@ if __name__ == "__main__":
     main()
     make_times()
     make_policy()
+    make_crashed()
     make_names()
     make_folders(DATA)
     make_sched(save_bytes)

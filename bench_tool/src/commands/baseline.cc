@@ -13,6 +13,7 @@
 
 #include "budgets/measures.h"
 #include "commands/count_rules.h"
+#include "commands/crashed.h"
 #include "commands/injected.h"
 #include "commands/surroundings.h"
 #include "commands/without_counts.h"
@@ -118,6 +119,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
       if (!cell.range.is_exact()) ++varying;
     }
   }
+  if (!options.check.allows_failed) note_crashes(data, problems);
   const stats::FalseAlarms alarms = stats::false_alarms_of(data, groups, counts);
   baseline.runs = alarms.runs;
   if (alarms.is_known()) baseline.tests_that_departed = alarms.departed;

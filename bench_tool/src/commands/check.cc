@@ -82,6 +82,10 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
 std::string confirm(const cli::Options& options, const CheckSettings& settings, CheckResult& result,
                     std::ostream& err) {
   std::vector<Comparison> rows;
+  if (!result.lost.empty()) {
+    result.confirmation = fmt::format("not run again: {} in any case\n", result.lost.text());
+    return {};
+  }
   for (const CheckedRow& row : result.rows) {
     if (is_red(row.comparison) && row.comparison.verdict != Verdict::regressed) {
       result.confirmation = fmt::format("not run again: {} is {} in any case\n", row.comparison.name,
@@ -204,7 +208,7 @@ CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result
   const auto has_failing = [&](const std::vector<std::pair<std::size_t, std::string>>& list) {
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
   };
-  if (any(is_red) || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
+  if (any(is_red) || !result.lost.empty() || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
   return any(is_unjudged) || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
 }
 

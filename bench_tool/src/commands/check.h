@@ -16,6 +16,7 @@
 
 #include "budgets/budget_check.h"
 #include "cli/options.h"
+#include "commands/crashed.h"
 #include "csv/problems.h"
 #include "model/baseline.h"
 #include "model/dataset.h"
@@ -63,6 +64,7 @@ struct CheckResult {
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;
   std::vector<std::string> warnings;
+  ProgramFaults lost;  ///< Each has a warning, and they are red.
   model::TestLocations locations;
   std::string confirmation;  ///< The results of further runs; lines.
 };

@@ -23,7 +23,7 @@ constexpr std::array<render::CiRule, 6> kCheckRules = {
      {"missing", "A test of the baseline is not in the run"},
      {"failed", "A test fails, so its cost is not known"},
      {"skipped", "A test is skipped that was not, so its cost is not known"},
-     {"crashed", "A test ended its process, so its cost is not known"},
+     {"crashed", "A test or a program ended its process, so its cost is not known"},
      {"limit", "A limit is exceeded, or limits no test"}}};
 
 std::string_view rule_of(const Comparison& row) {
@@ -61,6 +61,7 @@ render::CiReport check_ci(const CheckSettings& settings, const CheckResult& resu
     }
     report.cases.push_back(std::move(line));
   }
+  add_cases(result.lost, report);
   for (const BudgetLine& limit : budget_lines(settings, result)) {
     const std::string name = limit.test + ": " + limit.title;
     render::CiCase line{name, "limit", name, result.locations.find(limit.test), {}, {}, {}};

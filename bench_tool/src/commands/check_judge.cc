@@ -300,7 +300,12 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   if (is_first) load.folders = options.folders;
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
   result.data = model::load(run, load, problems);
-  if (result.data.samples.empty()) return "nothing to judge: the run holds no test";
+  result.lost = program_faults(result.data, nullptr);
+  if (result.data.samples.empty()) {
+    note_crashes(result.data, problems);
+    return "nothing to judge: the run holds no test";
+  }
+  for (const std::string& line : crash_lines(result.data)) result.warnings.push_back(line);
   if (std::string fault = judge_counts(settings.counts, result); !fault.empty()) return fault;
   if (settings.gate_counts) {
     for (CheckedRow& row : result.rows) allow_growth(settings.counts, *settings.gate_counts, row.comparison);

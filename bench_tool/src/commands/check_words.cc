@@ -90,7 +90,9 @@ std::string check_title(const CheckSettings& settings, const CheckResult& result
     out += fmt::format("{} (baseline {}, {} run{})", counts_line(result), csv::printable(result.baseline_file),
                        result.baseline.runs, result.baseline.runs == 1 ? "" : "s");
   }
+  if (!result.lost.empty()) out += (result.has_baseline ? "; " : "") + result.lost.text();
   if (settings.budgets.empty()) return out;
+  if (!result.has_baseline && !result.lost.empty()) out += "; ";
   const budgets::Judgement& judged = result.judgement;
   const auto failing = std::count_if(judged.exceeded.begin(), judged.exceeded.end(),
                                      [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; });

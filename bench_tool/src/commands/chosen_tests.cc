@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "commands/crashed.h"
 #include "commands/summary_overview.h"
 #include "model/shards.h"
 #include "model/suggestion.h"
@@ -57,6 +58,7 @@ model::LoadOptions load_options_of(const cli::Options& options) {
 
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems) {
   if (!data.samples.empty()) return;
+  note_crashes(data, problems);
   if (data.left_out_tests.empty()) {
     // A shard's file has a row of its own even then.
     if (const std::string shard = model::shards_text(data); !shard.empty()) {

@@ -175,10 +175,14 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   const std::string gate = gate_line(result.rows, options.gate);
   std::string reason = gate.substr(gate.find(": ") + 2);
   if (reason == "none") reason = "nothing is gated (--gate none)";
+  const std::string lost = lost_programs(result);
   const std::vector<const Comparison*> rows = pointers_to(result.rows);
   const std::string left_out = options.gate.counts ? not_compared(rows, kCompareSides) : "";
-  if (std::any_of(result.rows.begin(), result.rows.end(), fails)) {
-    return {cli::kExitRegression, "red, exit code 1: " + reason + (left_out.empty() ? "" : "; " + left_out)};
+  const bool has_failing = std::any_of(result.rows.begin(), result.rows.end(), fails);
+  if (has_failing || !lost.empty()) {
+    std::string why = has_failing ? reason : "";
+    for (const std::string& part : {lost, left_out}) why += (why.empty() || part.empty() ? "" : "; ") + part;
+    return {cli::kExitRegression, "red, exit code 1: " + why};
   }
   if (!left_out.empty()) return {cli::kExitNoVerdict, "no answer, exit code 3: " + left_out};
   const std::string unjudged = options.gate.counts ? without_verdict(rows) : "";
@@ -312,6 +316,10 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   return {};
 }
 
+std::string lost_programs(const CompareResult& result) {
+  return result.gate.is_off() || result.gate.allows_failed ? "" : result.lost.text();
+}
+
 void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems) {
   if (!has_pairs(result)) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
@@ -360,6 +368,8 @@ bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& p
     note_no_test(result.old_data, model::TestChoice(options.tests), problems);
   }
   if (result.old_data.samples.empty() || result.new_data.samples.empty()) {
+    if (!result.new_data.samples.empty()) note_crashes(result.old_data, problems);
+    if (!result.old_data.samples.empty()) note_crashes(result.new_data, problems);
     problems.print(err);
     if (!options.tests.empty() && !problems.empty()) return false;  // that says why
     err << "bench: nothing to compare: "

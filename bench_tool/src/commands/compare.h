@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/options.h"
+#include "commands/crashed.h"
 #include "csv/problems.h"
 #include "model/dataset.h"
 #include "model/group.h"
@@ -47,6 +48,7 @@ struct CompareResult {
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
+  ProgramFaults lost;  ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::vector<stats::ScatteredProgram> scattered;  ///< Each has a warning.
   std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
@@ -83,6 +85,9 @@ void add_warnings(CompareResult& result);
 /// Reads and judges the RUNs of `options`. Adds the rules for counts that a file has to those of `options`. False: it
 /// could not, and printed why.
 bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& problems, std::ostream& err);
+
+/// `1 program crashed`, if that fails the gate; else "".
+std::string lost_programs(const CompareResult& result);
 
 /// Sets `result.conclusion` and `failing`, from all rows.
 void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems);

@@ -22,7 +22,7 @@ constexpr std::array<render::CiRule, 7> kCompareRules = {
      {"missing", "A test of OLD is not in NEW"},
      {"failed", "A test fails that did not, so its cost is not known"},
      {"skipped", "A test is skipped that was not, so its cost is not known"},
-     {"crashed", "A test ended its process, so its cost is not known"}}};
+     {"crashed", "A test or a program ended its process, so its cost is not known"}}};
 
 const WindowSummary& window_of(const Comparison& row) {
   return row.new_window != nullptr ? *row.new_window : *row.old_window;
@@ -74,7 +74,16 @@ render::CiReport compare_ci(const CompareResult& result) {
     if (lacks_answer(row, result.gate)) one.no_answer = no_answer(row);
     report.cases.push_back(std::move(one));
   }
+  if (!lost_programs(result).empty()) add_cases(result.lost, report);
   return report;
+}
+
+void add_cases(const ProgramFaults& lost, render::CiReport& report) {
+  for (std::size_t i = 0; i < lost.names.size(); ++i) {
+    render::CiCase one{lost.names[i], "program", lost.names[i], {}, {}, {}, {}};
+    one.failures.push_back({i < lost.crashed ? "crashed" : "failed", lost.sentences[i], {}});
+    report.cases.push_back(std::move(one));
+  }
 }
 
 }  // namespace syscost::bench::commands

@@ -191,7 +191,7 @@ std::string compare_json(const CompareResult& result) {
                        {"gate",
                         {{"measures", gated_measures(result.gate)},
                          {"allowed", std::move(allowed)},
-                         {"fails", result.failing != 0},
+                         {"fails", result.failing != 0 || !lost_programs(result).empty()},
                          {"failing_tests", result.failing}}},
                        {"tests", std::move(tests)}});
 }

@@ -96,6 +96,10 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
                                         : failing.empty()     ? "no test fails"
                                         : failing.size() == 1 ? "1 test fails"
                                                               : fmt::format("{} tests fail", failing.size()));
+  if (const std::string lost = lost_programs(result); !lost.empty()) {
+    const std::string tests = failing.empty() ? "" : out.substr(std::string_view("## syscost: ").size());
+    out = fmt::format("## syscost: {}{}\n\n", lost, tests.empty() ? "" : ", " + tests.substr(0, tests.size() - 2));
+  }
   std::string totals = has_answer ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
   totals += '\n' + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';

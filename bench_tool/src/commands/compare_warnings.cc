@@ -31,6 +31,11 @@ bool has_windows_timed_apart(const std::vector<WindowSummary>& windows) {
 
 void add_warnings(CompareResult& result) {
   result.warnings.clear();
+  for (const std::string& line : crash_lines(result.old_data)) result.warnings.push_back("OLD: " + line);
+  result.lost = program_faults(result.new_data, &result.old_data);
+  std::vector<std::string> of_new = crash_lines(result.new_data);
+  if (result.lost.crashed + result.lost.failed_outside != 0) of_new = result.lost.sentences;
+  for (const std::string& line : of_new) result.warnings.push_back("NEW: " + line);
   result.comparable = {};
   result.old_backend = model::values_of(result.old_data, &model::Context::backend);
   result.new_backend = model::values_of(result.new_data, &model::Context::backend);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "commands/chosen_tests.h"
+#include "commands/crashed.h"
 #include "commands/report_parts.h"
 #include "commands/run_line.h"
 #include "commands/summary.h"
@@ -242,6 +243,7 @@ int report_page(const cli::Options& options, std::ostream& out, std::ostream& er
   report::Run run = run_of(data, groups);
   add_history(options, run, problems);
   report::Page page{"Syscalls of " + std::filesystem::path(data.name).filename().string(), {run.line}, {}, {}};
+  for (const std::string& line : crash_lines(data)) page.below_title.push_back(line);
   RunSections sections(run, groups, problems);
   page.sections.push_back({"totals", "Overview", sections.figures()});
   if (!options.page.compare.empty()) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/chosen_tests.h"
+#include "commands/crashed.h"
 #include "commands/findings.h"
 #include "commands/run_line.h"
 #include "commands/summary_extended.h"
@@ -72,10 +73,12 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
       });
       const findings::Findings found = finder.take();
       const std::string source = run_line(run.data);
+      const std::vector<std::string> crashes = crash_lines(run.data);
       groups.clear();
       groups.shrink_to_fit();
       run.data = model::Dataset();  // as large as the lines of all tests, which follow
-      text += (text.empty() ? "" : "\n") + overview.text(source, options, options.format == cli::Format::md, paint);
+      text += (text.empty() ? "" : "\n") +
+              overview.text(source, crashes, options, options.format == cli::Format::md, paint);
       text += options.format == cli::Format::md ? findings_below_markdown(found)
                                                 : findings_below(found, paint, options.screen.width);
       continue;

@@ -162,8 +162,8 @@ std::string Overview::syscall_table(bool waits, std::size_t most, std::size_t wi
   return markdown ? table.markdown() : table.text(2, 2, width);
 }
 
-std::string Overview::text(const std::string& source, const cli::Options& options, bool markdown,
-                           const render::Paint& paint) const {
+std::string Overview::text(const std::string& source, const std::vector<std::string>& crashes,
+                           const cli::Options& options, bool markdown, const render::Paint& paint) const {
   const Room room = room_for(options);
   const std::size_t width = options.screen.width;
   const auto line = [&](const std::string& text) {
@@ -172,6 +172,9 @@ std::string Overview::text(const std::string& source, const cli::Options& option
   std::string out;
   out += markdown ? line(source) : paint.dim(width == 0 ? source : render::shortened_end(source, width)) + '\n';
   if (tests_ != 0 || has_totals_) out += line(totals_line());
+  for (const std::string& crash : crashes) {
+    out += markdown ? line(crash) : paint.red(render::wrapped(crash, width, 2)) + '\n';
+  }
   if (lossy_ != 0) {
     const std::string warning =
         fmt::format("warning: events or rows are missing in {} test{}: counts are lower bounds (--details)", lossy_,

@@ -27,9 +27,9 @@ class Overview {
  public:
   void add(const stats::WindowSummary& window);
 
-  /// Text or, with `markdown`, tables for a page. `source`: the line above it.
-  std::string text(const std::string& source, const cli::Options& options, bool markdown,
-                   const render::Paint& paint) const;
+  /// Text or, with `markdown`, tables for a page. `source`: the line above it. `crashes`: of crash_lines().
+  std::string text(const std::string& source, const std::vector<std::string>& crashes, const cli::Options& options,
+                   bool markdown, const render::Paint& paint) const;
 
  private:
   void add_totals(const stats::WindowSummary& window);

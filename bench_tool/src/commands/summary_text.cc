@@ -9,6 +9,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "commands/crashed.h"
 #include "commands/summary.h"
 #include "commands/summary_tables.h"
 #include "model/group.h"
@@ -195,6 +196,7 @@ std::string summary_text(const std::vector<SummarizedRun>& runs, std::size_t wid
   std::string out;
   for (const SummarizedRun& run : runs) {
     for (const std::string& line : source_lines(run.data)) out += paint.dim(render::wrapped(line, width, 2)) + '\n';
+    for (const std::string& line : crash_lines(run.data)) out += paint.red(render::wrapped(line, width, 2)) + '\n';
     for (const WindowSummary& window : run.windows) append_window(out, run, window, width, paint);
     out += '\n';
   }
@@ -207,6 +209,7 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
   std::string out;
   for (const SummarizedRun& run : runs) {
     for (const std::string& line : source_lines(run.data)) out += render::escaped_markdown(line) + "\n\n";
+    for (const std::string& line : crash_lines(run.data)) out += render::escaped_markdown(line) + "\n\n";
     for (const WindowSummary& window : run.windows) {
       const bool is_loop = !window.loop.empty();
       const std::string head = is_loop ? loop_head_line(window, window.name, plain) : head_line(window, plain);

@@ -141,7 +141,11 @@ void Collector::absorb(Collector& part, std::uint64_t lines_before) {
   }
 
   for (RunFacts run : part.data_.runs) {
-    data_.runs.push_back({run.context + first_context, names[run.surroundings]});
+    run.context += first_context;
+    for (NameId RunFacts::*field : {&RunFacts::surroundings, &RunFacts::only_test, &RunFacts::outcome}) {
+      run.*field = names[run.*field];
+    }
+    data_.runs.push_back(run);
   }
 
   std::vector<std::uint32_t> samples(part.data_.samples.size());
@@ -196,6 +200,10 @@ void Collector::select_runs() {
     wanted.assign(wanted.size(), asked.value_or(kNoName));
   }
   const auto is_wanted = [&](std::uint32_t file, NameId run) { return wanted[file] == run; };
+  std::erase_if(data_.runs, [&](const RunFacts& run) {
+    const Context& context = data_.contexts[run.context];
+    return !is_wanted(context.file, context.run_id);
+  });
   if (const auto moved = keep_runs(data_, is_wanted); !moved.empty()) duplicates_.keep(moved, is_wanted);
 }
 

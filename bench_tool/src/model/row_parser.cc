@@ -188,8 +188,17 @@ std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
   has_key_ = false;
   Measured version;
   if (std::string fault = check_run_columns(row, version); !fault.empty()) return fault;
+  Measured pid;
+  if (!parse_number(row, Column::kPid, pid) || !pid.has_value()) return bad_number(row, Column::kPid);
   run.context = context_of(row);
   run.surroundings = data_.names.intern(row.text(Column::kDetail));
+  run.pid = *pid;
+  const std::string_view window = row.text(Column::kWindow);
+  run.mark = window == schema::kRunBegins ? RunFacts::Mark::begin
+             : window == schema::kRunEnds ? RunFacts::Mark::end
+                                          : RunFacts::Mark::none;
+  run.only_test = data_.names.intern(row.text(Column::kTest));
+  run.outcome = data_.names.intern(row.text(Column::kOutcome));
   return {};
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "syscost/schema.h"
+
 namespace syscost::bench::model {
 namespace {
 
@@ -18,7 +20,8 @@ void add_facts(std::string_view text, const std::string& program, Facts& facts) 
     const std::string_view one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     const std::size_t equals = one.find('=');
-    if (equals == std::string_view::npos) continue;  // of a version to come
+    if (equals == std::string_view::npos) continue;                    // of a version to come
+    if (one.substr(0, equals) == schema::kFactProcessStart) continue;  // differs in any case
     facts[std::string(one.substr(0, equals))][program].emplace(one.substr(equals + 1));
   }
 }

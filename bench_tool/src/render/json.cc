@@ -6,8 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "csv/printable.h"
+#include "model/unfinished.h"
 
 namespace syscost::bench::render {
 
@@ -67,7 +70,22 @@ Json source_json(const model::Dataset& data) {
                         {"filter", text_json(data.text(context.filter))},
                         {"program", text_json(data.text(context.program))}});
   }
-  return {{"run", data.name}, {"files", data.files}, {"programs", std::move(programs)}};
+  Json source = {{"run", data.name}, {"files", data.files}, {"programs", std::move(programs)}};
+  // Only if there is one: most runs have none.
+  Json crashed = Json::array();
+  for (const model::Unfinished& one : model::unfinished_programs(data)) {
+    crashed.push_back({{"program", one.program},
+                       {"pid", one.pid},
+                       {"run_id", one.run_id},
+                       {"test", text_json(one.test)},
+                       {"after", text_json(one.after)},
+                       {"text", model::text_of(one)}});
+  }
+  if (!crashed.empty()) source["crashed"] = std::move(crashed);
+  if (const std::vector<std::string> failed = model::failed_outside_of_tests(data); !failed.empty()) {
+    source["failed_outside_of_tests"] = failed;
+  }
+  return source;
 }
 
 std::string dump(const Json& json) {

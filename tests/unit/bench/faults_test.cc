@@ -312,6 +312,11 @@ TEST(FaultFramework, IsFoundInTheHelpAndSelectsOneTest) {
   EXPECT_EQ(selecting(Framework::doctest, "saves, then loads"), "--test-case=saves\\, then loads");
   EXPECT_EQ(selecting(Framework::doctest, "store.saves"), "--test-case=store.saves,saves");
   EXPECT_EQ(selecting(Framework::catch2, "saves [all]"), "\"saves \\[all]\"");
+  // The second test of a name, or a test of that name.
+  EXPECT_EQ(selecting(Framework::googletest, "Log.Saves#2"), "--gtest_filter=Log.Saves#2:Log.Saves");
+  EXPECT_EQ(selecting(Framework::doctest, "saves#2"), "--test-case=saves#2,saves");
+  EXPECT_EQ(selecting(Framework::catch2, "saves#2"), "\"saves#2\",\"saves\"");
+  EXPECT_EQ(selecting(Framework::catch2, "saves #a"), "\"saves #a\"");
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+//
+// Programs of a run that ended before their tests did, and programs that failed outside of their tests.
+//
+// A test that crashes has no row, and a program with one test leaves nothing else. So each program writes a row when
+// its tests begin, and one when they came to their end. If the second is missing, the program crashed. What failed in a
+// suite's or an environment's set-up or tear-down is in no row of a test; the last row has the outcome of all together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/dataset.h"
+
+namespace syscost::bench::model {
+
+struct Unfinished {
+  std::string program;
+  std::uint64_t pid = 0;
+  std::string run_id;
+  std::string test;            ///< That it ran when it ended; "" if it is not known.
+  std::string after;           ///< The last test that ended before; "" if there is none, or if it is not known.
+  bool is_after_known = true;  ///< False where not all tests of the run were read.
+  bool has_exited = false;     ///< By exit(), or main returned: the test's row has what was counted until then.
+};
+
+/// In the order of the file. Programs of older files, which do not say when their tests end, are not among them.
+std::vector<Unfinished> unfinished_programs(const Dataset& data);
+
+/// `my_tests crashed in Suite.Test`, `my_tests crashed before its first test had a row`.
+std::string text_of(const Unfinished& program);
+
+/// Names of programs that failed although none of their tests did. Empty where not all tests of the run were read.
+std::vector<std::string> failed_outside_of_tests(const Dataset& data);
+
+}  // namespace syscost::bench::model

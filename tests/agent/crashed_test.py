@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: MIT
+"""A program that ends before its tests do is seen, and so is what fails outside of tests; workers of one program are one run."""
+import os
+
+import run_case
+from adapter_case import BIN, MANY, PLAIN, main
+
+BENCH = run_case.BENCH
+PROGRAM = os.path.join(BIN, "agent_ends")
+WORKERS = os.path.join(BIN, "adapter_workers")
+
+
+class Ends(run_case.RunCase):
+    def measure(self, *flags, linked, code=None, **variables):
+        if os.path.exists(self.csv):
+            os.remove(self.csv)
+        if linked:
+            return self.run_program(PROGRAM + "_linked", f"--syscost_csv={self.csv}", *flags, code=code, **variables)
+        return self.bench_run(f"--csv={self.csv}", "--", PROGRAM, *flags, code=code, **variables)
+
+    def both(self, *flags, **variables):
+        for linked in (False, True):
+            yield linked, self.measure(*flags, linked=linked, **variables)
+
+    def marks(self):
+        return [(row["window"], row["outcome"]) for row in self.rows(kind="run")]
+
+    def outcomes(self):
+        return {row["test"]: row["outcome"] for row in self.rows(kind="test", record="test")}
+
+    def summary(self, code=0):
+        return self.run_program(BENCH, "summary", self.csv, code=code)
+
+
+class Crashed(Ends):
+    def test_a_crash_in_the_middle_names_the_program_and_the_test_before(self):
+        for how in ("signal", "abort", "_exit", "exec"):
+            for linked, done in self.both(SYSCOST_TEST_END=how):
+                self.assertEqual(self.outcomes(), {"Ends.Before": "passed"})
+                self.assertEqual(self.marks(), [("begin", "")])
+                self.assertIn(f"crashed: agent_ends{'_linked' if linked else ''} crashed after Ends.Before", self.summary().out)
+                if not linked:
+                    self.assertIn("bench: agent_ends crashed, or ended in another way before its tests did", done.err)
+
+    def test_a_program_with_one_test_names_that_test(self):
+        for _, done in self.both("--gtest_filter=Ends.Here", SYSCOST_TEST_END="signal"):
+            self.assertEqual(self.outcomes(), {})
+            self.assertRegex(self.summary(code=2).err, r"agent_ends(_linked)? crashed in Ends.Here")
+            self.assertNotEqual(done.code, 0)
+
+    def test_a_crash_before_the_first_test_is_seen(self):
+        for _, _ in self.both(SYSCOST_TEST_END="set-up"):
+            self.assertEqual(self.outcomes(), {})
+            self.assertRegex(self.summary(code=2).err, r"agent_ends(_linked)? crashed before its first test had a row")
+
+    def test_among_other_programs_the_crashed_one_is_named(self):
+        done = self.bench_run("--", "sh", "-c", f"{PLAIN} --gtest_filter=Shapes.*; {PROGRAM}; true", SYSCOST_TEST_END="set-up")
+        self.assertIn("crashed: agent_ends crashed before its first test had a row", done.err)
+        self.assertIn("getppid", done.err)
+
+    def test_a_test_that_calls_exit_is_named(self):
+        for _, _ in self.both(SYSCOST_TEST_END="exit"):
+            self.assertEqual(self.outcomes(), {"Ends.Before": "passed", "Ends.Here": ""})
+            self.assertRegex(self.summary().out, r"crashed: agent_ends(_linked)? ended in Ends.Here, by exit\(\)")
+
+    def test_what_only_looks_like_a_crash_is_none(self):
+        for how in ("", "child", "death", "threadsafe death"):
+            for _, _ in self.both(SYSCOST_TEST_END=how):
+                self.assertEqual(len(self.outcomes()), 4)
+                self.assertEqual(self.marks()[-1], ("end", "passed"))
+                self.assertNotIn("crashed", self.summary().out)
+        for flags in (["--gtest_repeat=3", "--gtest_shuffle"], ["--gtest_filter=Other.*"]):
+            for _, _ in self.both(*flags):
+                self.assertEqual(self.marks(), [("begin", ""), ("end", "passed")])
+
+    def test_a_program_that_executes_itself_before_its_tests_is_no_crash(self):
+        # Under `bench run`, what a program executes after its tests began is not measured.
+        self.measure(linked=True, SYSCOST_TEST_END="exec in set-up", SYSCOST_CSV=self.csv)
+        self.assertEqual(self.marks(), [("begin", ""), ("begin", ""), ("end", "passed")])
+        self.assertEqual(len(self.outcomes()), 4)
+        self.assertNotIn("crashed", self.summary().out)
+
+    def test_a_program_that_runs_no_test_is_no_crash(self):
+        for flag in ("--gtest_list_tests", "--help", "--gtest_filter=None"):
+            with self.subTest(flag):
+                self.measure(flag, linked=True)
+                self.assertFalse(os.path.exists(self.csv) and self.rows(kind="run"))
+
+    def test_parallel_programs_of_ctest_each_have_their_end(self):
+        with open(os.path.join(self.folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as file:
+            for number in range(12):
+                test = ("Before", "Here", "After")[number % 3]
+                file.write(f"add_test(number_{number} {PROGRAM}_linked --gtest_filter=Ends.{test})\n")
+        self.run_program("ctest", "-j4", code=8, SYSCOST_CSV=self.csv, SYSCOST_TEST_END="signal")
+        self.assertEqual(len({row["run_id"] for row in self.rows(kind="run")}), 1)
+        self.assertEqual(sorted(self.marks()), [("begin", "")] * 12 + [("end", "passed")] * 8)
+        self.assertEqual(self.summary().out.count("agent_ends_linked crashed in Ends.Here"), 1)
+
+    def test_a_comparison_is_red_where_new_crashed(self):
+        old, new = (os.path.join(self.folder, name) for name in ("old.csv", "new.csv"))
+        self.bench_run(f"--csv={old}", "--", PROGRAM, "--gtest_filter=Ends.Before")
+        self.bench_run(f"--csv={new}", "--", PROGRAM, "--gtest_filter=Ends.Before:Ends.Here", code=None, SYSCOST_TEST_END="signal")
+        done = self.run_program(BENCH, "compare", old, new, code=1)
+        self.assertIn("1 program crashed", done.out)
+        self.assertIn("agent_ends crashed after Ends.Before", done.out)
+        # It crashed before, too: nothing is lost.
+        self.run_program(BENCH, "compare", new, old, code=0)
+        baseline = os.path.join(self.folder, "baseline.tsv")
+        self.assertIn("crashed", self.run_program(BENCH, "baseline", "update", "--output", baseline, new, code=2).err)
+        self.run_program(BENCH, "baseline", "update", "--output", baseline, old)
+        self.assertIn("1 program crashed", self.run_program(BENCH, "check", "--baseline", baseline, new, code=1).out)
+        page = os.path.join(self.folder, "page.html")
+        self.run_program(BENCH, "report", new, "--output", page)
+        with open(page, encoding="utf-8") as file:
+            self.assertIn("agent_ends crashed after Ends.Before", file.read())
+
+
+class Listeners(Ends):
+    def test_a_failure_that_a_listener_adds_at_a_tests_end_is_in_the_row(self):
+        for early in ({}, {"SYSCOST_TEST_EARLY": "1"}):
+            for _, done in self.both(SYSCOST_TEST_FAIL="test", **early):
+                self.assertEqual(done.code, 1)
+                self.assertEqual(self.outcomes(), {"Ends.Before": "passed", "Ends.Here": "failed", "Ends.After": "passed",
+                                                   "Other.Runs": "passed"})
+                self.assertEqual(self.marks()[-1], ("end", "failed"))
+
+    def test_a_failure_outside_of_tests_is_the_programs(self):
+        for what in ("suite", "environment"):
+            for _, done in self.both(SYSCOST_TEST_FAIL=what):
+                self.assertEqual(done.code, 1)
+                self.assertEqual(set(self.outcomes().values()), {"passed"})
+                self.assertEqual(self.marks()[-1], ("end", "failed"))
+                self.assertRegex(self.summary().out, r"failed: agent_ends(_linked)? failed outside of its tests")
+
+    def test_the_row_is_there_if_a_listener_ends_the_program(self):
+        for _, _ in self.both(SYSCOST_TEST_FAIL="exit"):
+            self.assertEqual(self.outcomes(), {"Ends.Before": "passed", "Ends.Here": "passed"})
+            self.assertEqual(self.marks(), [("begin", "")])
+
+    def test_the_row_of_the_test_before_a_crash_is_there(self):
+        for _, _ in self.both(SYSCOST_TEST_FAIL="test", SYSCOST_TEST_END="", GTEST_FILTER="Ends.*"):
+            self.assertEqual(len(self.outcomes()), 3)
+        for how in ("signal", "_exit"):
+            for _, _ in self.both(SYSCOST_TEST_END=how):
+                self.assertEqual(list(self.outcomes()), ["Ends.Before"])
+
+
+class Workers(Ends):
+    def test_workers_of_one_program_are_one_run(self):
+        for variables in ({}, {"SYSCOST_TEST_STARTS": "1"}):
+            for request in ((f"--syscost_csv={self.csv}",), ()):
+                with self.subTest(request=request, **variables):
+                    environment = {} if request else {"SYSCOST_CSV": self.csv}
+                    done = self.run_program(WORKERS, *request, **variables, **environment)
+                    self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+                    self.assertEqual(self.getppids(), {"First.Calls": 1, "Second.Calls": 2, "Third.Calls": 3})
+                    self.assertNotIn("this program ran no GoogleTest test", done.err)
+                    self.assertIn("3 tests", self.summary().out)
+                    os.remove(self.csv)
+
+    def test_two_runs_of_a_program_stay_two(self):
+        for _ in range(2):
+            self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.*")
+        self.assertEqual(len({row["run_id"] for row in self.rows()}), 2)
+
+
+if __name__ == "__main__":
+    main()
