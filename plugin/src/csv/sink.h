@@ -51,6 +51,7 @@ class Sink {
   Result<void> make_usable();
   Result<void> append_locked(std::string_view rows);
   Result<void> write_all(std::string_view bytes, off_t size_before) const;
+  Result<void> check_written(off_t expected) const;
 
   std::string path_;
   int fd_ = -1;
