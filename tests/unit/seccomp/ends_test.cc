@@ -9,12 +9,15 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "in_child.h"
@@ -29,11 +32,13 @@ std::string name_of(pid_t process) {
   return name;
 }
 
-/// From now on the syscall kills the process that makes it.
-void kill_at(unsigned number) {
+/// From now on the syscall kills the process that makes it; if `first` is given, only with that first argument.
+void kill_at(unsigned number, std::optional<unsigned> first = std::nullopt) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[0])),
+      BPF_JUMP(BPF_JMP | (first.has_value() ? BPF_JEQ : BPF_JGE) | BPF_K, first.value_or(0), 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -99,19 +104,32 @@ TEST_F(SeccompBackendTest, AKilledGuardIsReplacedToo) {
             0);
 }
 
-TEST_F(SeccompBackendTest, AGuardThatIsKilledWhileItStartsEndsTheProcessAndDoesNotStopIt) {
-  void* const memory = mmap(nullptr, 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(memory, MAP_FAILED);
-  auto* const says_so = static_cast<volatile bool*>(memory);
+TEST_F(SeccompBackendTest, AGuardThatIsKilledWhenTheFilterIsThereEndsTheProcessWithAWord) {
+  int messages[2];
+  ASSERT_EQ(pipe(messages), 0);
   const int status = in_child([&] {
+    dup2(messages[1], STDERR_FILENO);
     // The guard's first call when the filter is there.
     kill_at(SYS_setsid);
-    *says_so = !open_backend(nullptr).ok();
-    // Now every call fails, also the one that ends a process.
+    // Every call would fail from here on, also the one that ends a process.
+    static_cast<void>(open_backend(nullptr));
   });
-  EXPECT_TRUE(*says_so);
-  EXPECT_TRUE(WIFSIGNALED(status)) << status;
-  munmap(memory, 1);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
+  close(messages[1]);
+  std::array<char, 1000> text{};
+  EXPECT_GT(read(messages[0], text.data(), text.size() - 1), 0);
+  EXPECT_NE(std::string_view(text.data()).find("was killed while it started"), std::string_view::npos) << text.data();
+  close(messages[0]);
+}
+
+TEST_F(SeccompBackendTest, AGuardThatIsKilledBeforeTheFilterIsThereLeavesTheProcessAsItWas) {
+  EXPECT_EQ(in_child([] {
+              // One of the guard's first calls, which no other process makes.
+              kill_at(SYS_prctl, PR_SET_PDEATHSIG);
+              REQUIRE(!open_backend(nullptr).ok());
+              REQUIRE(syscall(SYS_getuid) == static_cast<long>(getuid()));
+            }),
+            0);
 }
 
 TEST_F(SeccompBackendTest, NoSupervisorOutlivesAKilledProcess) {

@@ -119,7 +119,8 @@ Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::
     if (number == SYS_rt_sigreturn) continue;
     native.try_to_allow(static_cast<int>(number));
   }
-  for (const int number : {SCMP_SYS(gettid), SCMP_SYS(futex), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(wait4)}) {
+  for (const int number : {SCMP_SYS(gettid), SCMP_SYS(futex), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(wait4),
+                           SCMP_SYS(write), SCMP_SYS(exit_group)}) {
     if (is_notified(filter, static_cast<std::uint32_t>(number), any_resumable)) {
       native.allow_with_cookie(number, cookie);
     }

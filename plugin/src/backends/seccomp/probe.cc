@@ -68,7 +68,7 @@ Result<void> probe() {
   if (child < 0) return errno_failure("start", "the probe", errno);
   if (child == 0) be_probed(*shared, program.value());
 
-  wait_for_phase(*shared, kWaiting, kPatienceMs);
+  wait_for_phase(*shared, kStarting, kPatienceMs);
   const std::uint32_t phase = shared->phase.load();
   const int listener = shared->listener.load();
   if (phase == kListening) {

@@ -68,11 +68,12 @@ struct Bank {
 
 /// How far the start of the two processes has come; a futex word.
 enum Phase : std::uint32_t {
-  kWaiting = 0,  ///< The supervisor waits for the listener.
-  kListening,    ///< The filter is installed; `listener` is its number in the shared descriptor table.
-  kTaken,        ///< The supervisor has the listener; the process closes its own.
-  kServing,      ///< Only the supervisor has it, so no child that another thread forks inherits it: it may answer.
-  kGivenUp,      ///< The filter could not be installed: the supervisor ends.
+  kStarting = 0,  ///< The supervisor was cloned.
+  kWaiting,       ///< It runs, and waits for the listener. Before that no filter may be installed.
+  kListening,     ///< The filter is installed; `listener` is its number in the shared descriptor table.
+  kTaken,         ///< Both processes of the supervisor have the listener; the process closes its own.
+  kServing,       ///< Only the supervisor has it, so no child that another thread forks inherits it: it may answer.
+  kGivenUp,       ///< The filter could not be installed: the supervisor ends.
 };
 
 /// All zero at first.

@@ -238,19 +238,32 @@ Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t
   }
 }
 
+namespace {
+
+/// Two processes hold the listener now, so the measured process may give up its own. False if that has ended.
+bool wait_until_it_may_answer(Shared& shared, int listener) {
+  if (shared.phase.load() == kListening) set_phase(shared, kTaken);
+  while (shared.phase.load() == kTaken) {
+    if (has_hung_up(listener)) return false;
+    wait_for_phase(shared, kTaken, 1000);
+  }
+  return true;
+}
+
+}  // namespace
+
 void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator) {
   prctl(PR_SET_NAME, "syscost-guard");
   // Until it holds the listener, it is useless without its creator.
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != creator) _exit(1);
+  set_phase(shared, kWaiting);
   while (shared.phase.load() == kWaiting) wait_for_phase(shared, kWaiting, 1000);
   if (shared.phase.load() != kListening) _exit(1);
   const int listener = shared.listener.load();
   withdraw(listener);
   const SupervisorFiles files{listener, static_cast<int>(syscall(SYS_pidfd_open, creator, 0))};
   ask_for_synchronous_wakeup(listener);
-  set_phase(shared, kTaken);
-  while (shared.phase.load() == kTaken) wait_for_phase(shared, kTaken, 1000);
   prctl(PR_SET_PDEATHSIG, 0);
   for (;;) {
     const pid_t guard = getpid();
@@ -258,6 +271,7 @@ void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator) {
     if (server <= 0) {
       wake_up_every_second();
       if (server == 0) prctl(PR_SET_NAME, "syscost-count");
+      if (!wait_until_it_may_answer(shared, listener)) _exit(0);
       // Without a server below it the guard serves alone.
       if (serve(shared, ledger, files, server == 0 ? guard : getppid()) == Served::kNoProcessIsLeft) _exit(0);
       // The guard was killed: this process takes its place.
