@@ -12,6 +12,7 @@
 #include "session/loops/spread.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
+#include "session/windows/usage.h"
 #include "session/windows/window_trace.h"
 
 namespace syscost::session {
@@ -136,8 +137,9 @@ void LoopRun::end_running_pass(std::uint64_t now_ns) {
 /// Notes the times of a pass without the backend that ended at `now_ns`.
 void LoopRun::end_pass(std::uint64_t now_ns) {
   const std::uint64_t elapsed_ns = now_ns - start_ns_;
-  if (phase_ == Phase::timed) timed_.push_back({elapsed_ns, usage_before_, Usage::now()});
-  if (phase_ == Phase::calibration) calibrate(elapsed_ns);
+  // A clock that went back says nothing of the pass.
+  if (phase_ == Phase::timed && !went_back(elapsed_ns)) timed_.push_back({elapsed_ns, usage_before_, Usage::now()});
+  if (phase_ == Phase::calibration) calibrate(went_back(elapsed_ns) ? 0 : elapsed_ns);
 }
 
 void LoopRun::end_traced_pass() {

@@ -8,6 +8,7 @@
 #include "os/quiet_memory.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
+#include "session/windows/usage.h"
 #include "session/windows/window_trace.h"
 
 namespace syscost::session {
@@ -33,6 +34,19 @@ Recorder::Lock Recorder::take_lock_within_a_second() {
 }
 
 // ---- rows ----
+
+namespace {
+
+/// `test Suite.Name`, `scope Suite.Name NAME`: the window of a row.
+std::string name_of(const csv::WindowColumns& window) {
+  std::string name(window.kind);
+  for (const std::string_view part : {window.test, window.window}) {
+    if (!part.empty()) name.append(" ").append(part);
+  }
+  return name;
+}
+
+}  // namespace
 
 Result<void> Recorder::open_csv(const std::string& path, csv::Lifetime lifetime) {
   Result<csv::Sink> sink = csv::Sink::open(path, lifetime);
@@ -88,7 +102,8 @@ void Recorder::let_rows_go() {
   outcomes_.clear();
 }
 
-void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities) {
+void Recorder::add(const csv::WindowColumns& given, const detail::CostData* cost, const Capabilities& capabilities) {
+  const csv::WindowColumns window = without_time_that_went_back(given);
   if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);
   if (!sink_.has_value()) return;
@@ -97,6 +112,18 @@ void Recorder::add(const csv::WindowColumns& window, const detail::CostData* cos
     return add_sites(window, *cost, capabilities);
   }
   note_outcome(rows_->append(pending_, window, cost, capabilities), window.outcome);
+}
+
+csv::WindowColumns Recorder::without_time_that_went_back(csv::WindowColumns window) {
+  if (!window.wall_ns.has_value() || !went_back(*window.wall_ns)) return window;
+  window.wall_ns.reset();
+  window.user_ns.reset();
+  window.system_ns.reset();
+  if (std::exchange(has_said_that_time_went_back_, true)) return window;
+  say_failure({"the clock went back during " + name_of(window) +
+                   ", so its row has no wall_ns; nor has a later row of which the same is true",
+               "let a child process enter the time namespace, instead of the process that runs the tests"});
+  return window;
 }
 
 /// Adds the rows of calls that have stacks, one for each site.
@@ -132,10 +159,7 @@ void Recorder::write_stacks() {
 /// If events were lost, counts are lower bounds. The exit code must show it, because CI often reads nothing else.
 void Recorder::judge_losses(const csv::WindowColumns& window, const detail::CostData& cost) {
   if (loss_rule_ == LossRule::ignored) return;
-  std::string name(window.kind);
-  for (const std::string_view part : {window.test, window.window}) {
-    if (!part.empty()) name.append(" ").append(part);
-  }
+  std::string name = name_of(window);
   if (window.repetition > 0) name += ", repetition " + std::to_string(window.repetition);
   std::uint64_t counted = 0;
   for (const auto& [id, tally] : cost.table) counted += cost.measured.entries ? tally.entries : tally.calls;
@@ -155,7 +179,7 @@ void Recorder::judge_losses(const csv::WindowColumns& window, const detail::Cost
 void Recorder::add(const csv::WindowColumns& window, const csv::ToolWindow& tool) {
   if (!sink_.has_value()) return;
   add_run_row();
-  note_outcome(rows_->append(pending_, window, tool), window.outcome);
+  note_outcome(rows_->append(pending_, without_time_that_went_back(window), tool), window.outcome);
 }
 
 /// Keeps the rows of the scopes that closed since the last write. `window` is the one in which they closed.

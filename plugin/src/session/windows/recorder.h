@@ -79,7 +79,7 @@ class Recorder {
   /// The lock's holder calls it before it uses the file, which enters the kernel and may take long.
   void enter_file() { lock_.enter_file(); }
 
-  /// Keeps a window's rows for the next write().
+  /// Keeps a window's rows for the next write(). If the clock went back in the window, the time is left out.
   void add(const csv::WindowColumns& window, const detail::CostData* cost, const Capabilities& capabilities);
   /// Keeps the rows of a tool beside us for the same window.
   void add(const csv::WindowColumns& window, const csv::ToolWindow& tool);
@@ -127,6 +127,7 @@ class Recorder {
   void let_rows_go();
   void add_run_row();
   void add_sites(const csv::WindowColumns& window, const detail::CostData& cost, const Capabilities& capabilities);
+  csv::WindowColumns without_time_that_went_back(csv::WindowColumns window);
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
   ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
@@ -148,6 +149,7 @@ class Recorder {
   bool has_run_row_ = false;
   bool is_shard_ = false;
   bool has_said_that_rows_wait_ = false;
+  bool has_said_that_time_went_back_ = false;
   std::string first_problem_;
   std::set<std::string> said_;
   LossRule loss_rule_ = LossRule::ignored;

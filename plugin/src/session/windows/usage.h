@@ -13,6 +13,12 @@ namespace syscost::session {
 /// Monotonic time in ns; no syscall if the vDSO has the clock.
 std::uint64_t monotonic_ns();
 
+/// True if `elapsed_ns` is the distance to an earlier time: the clock was put back, as it is for a process that enters
+/// another time namespace.
+constexpr bool went_back(std::uint64_t elapsed_ns) {
+  return static_cast<std::int64_t>(elapsed_ns) < 0;
+}
+
 /// The process's usage since its start. Reading it is a syscall: outside windows only.
 struct Usage {
   std::uint64_t user_ns = 0;

@@ -277,7 +277,8 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     shared_.recorder.add(columns, cost.get(), can);
   shared_.recorder.write(spoken_name(columns.kind, columns.test, columns.window));
 
-  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), end_ns - window.start_ns, {}};
+  const std::uint64_t elapsed_ns = end_ns - window.start_ns;
+  adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), went_back(elapsed_ns) ? 0 : elapsed_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
   if (window.is_traced) report.line += ", traced by " + tools_.names() + ": no times";
   // Tools name processes, files and functions of others.
