@@ -45,6 +45,8 @@ endfunction()
 install(TARGETS syscost_late_packaged ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT devel)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/late" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}" COMPONENT devel
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cc")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/plugin/src/libc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}" COMPONENT devel
+        FILES_MATCHING PATTERN "*.h")
 install(FILES "${PROJECT_SOURCE_DIR}/plugin/src/core/count.cc" DESTINATION "${SYSCOST_INSTALL_SOURCEDIR}/core" COMPONENT devel)
 install(FILES "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/functions.inc"
               "${PROJECT_BINARY_DIR}/plugin/src/late/include/late/early_functions.inc"

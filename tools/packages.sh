@@ -52,6 +52,8 @@ llvm            | llvm-strip   | strips it
 bpftool         | bpftool      | makes the skeleton from it
 libclang-rt-dev | -            | ThreadSanitizer of clang, for a consumer of that kind
 libcap2-bin     | capsh        | runs tests with fewer capabilities
+faketime        | faketime     | a library that fakes the clock of test programs
+fiu-utils       | fiu-run      | a library that lets calls of test programs fail
 bpftrace        | bpftrace     | a tool that --syscost_profile runs beside a test
 linux-perf      | perf         | another one
 gdb             | gdb          | a debugger below bench run

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
 
@@ -54,13 +55,13 @@ std::optional<bool> test_has_failed() {
 
 void fail_test(std::string_view message) {
   if (fail_test_if_any(message)) return;
-  std::fprintf(stderr, "syscost: %.*s\n", static_cast<int>(message.size()), message.data());
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %.*s\n", static_cast<int>(message.size()), message.data());
 }
 
 void end_test(const Unavailable& why) {
   const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
   if (reporter != nullptr) return reporter->end(why);
-  std::fprintf(stderr, "syscost: %s\n  %s\n", why.reason.c_str(), why.how_to_fix.c_str());
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s\n  %s\n", why.reason.c_str(), why.how_to_fix.c_str());
 }
 }  // namespace adapter
 

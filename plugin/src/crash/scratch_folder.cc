@@ -8,14 +8,13 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include "os/environment.h"
 #include "os/files.h"
 #include "os/own_descriptors.h"
+#include "os/paths.h"
 #include "os/remove_tree.h"
 
 namespace syscost::crash {
@@ -47,15 +46,14 @@ int lock_of(const std::string& path) {
 }
 
 void remove_left(const std::string& in) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator at(in, error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename().string();
+  for (const std::string& name : names_in(in)) {
     if (name.size() != kBeginning.size() + kRandom || name.compare(0, kBeginning.size(), kBeginning) != 0) {
       continue;
     }
-    const int lock = lock_of(at->path().string());
+    const std::string path = in + "/" + name;
+    const int lock = lock_of(path);
     if (lock < 0) continue;
-    remove_tree(at->path().string());
+    remove_tree(path);
     close(lock);
   }
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "late/stand_ins.h"
+#include "libc/symbols.h"
 #include "syscost/export.h"
 
 // Programs must not show a stand-in to their libraries.

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // The stand-ins of what adapters call, and of Cost and Count, which they read.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 
 #include "late/absent.h"
 
@@ -88,7 +90,7 @@ bool requested() {
   return false;
 }
 const char* variable(const char* name) {
-  return secure_getenv(name);
+  return SYSCOST_LIBC(secure_getenv)(name);
 }
 bool is_fork_child() {
   return false;
@@ -114,8 +116,22 @@ bool skips_unavailable(const Unavailable&) {
 }
 std::vector<std::string> started_with() {
   std::vector<std::string> arguments;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  for (std::string argument; std::getline(file, argument, '\0');) arguments.push_back(argument);
+  const int file = SYSCOST_LIBC(open)("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return arguments;
+  std::string argument;
+  char bytes[4096];
+  for (ssize_t count = 0; (count = SYSCOST_LIBC(read)(file, bytes, sizeof bytes)) > 0;) {
+    for (const char* at = bytes; at != bytes + count; ++at) {
+      if (*at != '\0') {
+        argument += *at;
+        continue;
+      }
+      arguments.push_back(argument);
+      argument.clear();
+    }
+  }
+  if (!argument.empty()) arguments.push_back(argument);
+  SYSCOST_LIBC(close)(file);
   return arguments;
 }
 std::uint64_t wanted_cycles(std::uint64_t fallback) {
@@ -175,7 +191,7 @@ std::string detach_tools(std::string_view, const Cost*) {
 }
 void send_line(std::string_view) {}
 void end_counting() {
-  std::exit(0);
+  for (;;) SYSCOST_LIBC(exit)(0);
 }
 std::string to_text(const Cost&) {
   return "";
@@ -194,17 +210,17 @@ Figure figure_of(const std::vector<std::uint64_t>& iterations, const std::vector
 // ---- messages -------------------------------------------------------------------------------------------------------
 
 void say(std::string_view text) {
-  std::fprintf(stderr, "syscost: %.*s\n", static_cast<int>(text.size()), text.data());
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %.*s\n", static_cast<int>(text.size()), text.data());
 }
 void note_problem(const Unavailable& what) {
-  std::fprintf(stderr, "syscost: %s\n  %s\n", what.reason.c_str(), what.how_to_fix.c_str());
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s\n  %s\n", what.reason.c_str(), what.how_to_fix.c_str());
 }
 void note_missing_counts(const Unavailable& what) {
   note_problem(what);
 }
 void refuse(const Unavailable& what) {
   note_problem(what);
-  std::exit(2);
+  for (;;) SYSCOST_LIBC(exit)(2);
 }
 
 }  // namespace adapter

@@ -15,6 +15,7 @@
 
 #include "late/stand_ins.h"
 #include "late/stubs.h"
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 
 // This file is compiled in users' builds.
@@ -26,17 +27,6 @@
 #ifndef SYSCOST_LIBRARY_FILE
 #define SYSCOST_LIBRARY_FILE ""  // a package: it lies where the loader looks
 #endif
-
-// Weak: before glibc 2.34 these are in a library of their own, which a program that is linked statically may lack. No
-// dlopen(): the linker warns of it in each such program; dlsym() finds it.
-// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): the header's are reserved
-extern "C" {
-__attribute__((weak)) void* dlsym(void* __restrict handle, const char* __restrict name) noexcept;
-__attribute__((weak)) char* dlerror() noexcept;
-__attribute__((weak)) int dlinfo(void* __restrict handle, int request, void* __restrict argument) noexcept;
-}
-// NOLINTEND(readability-inconsistent-declaration-parameter-name)
-extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOLINT: the linker's name
 
 // ---- the stubs ------------------------------------------------------------------------------------------------------
 
@@ -141,9 +131,27 @@ void fail(const char* why, const char* remedy) {
   g_remedy = remedy;
 }
 
+/// libc's functions of the loader, by which the library is found and opened. Not by their names: before glibc 2.34 they
+/// are in a library of their own, and the linker warns of dlopen() in each program that is linked statically, which has
+/// none of them.
+struct Loader {
+  void* (*dlopen)(const char* file, int flags);
+  void* (*dlsym)(void* handle, const char* name);
+  char* (*dlerror)();
+  int (*dlinfo)(void* handle, int request, void* into);
+};
+
+const Loader& loader() {
+  static const Loader its = {reinterpret_cast<decltype(Loader::dlopen)>(syscost::libc::symbol("dlopen")),
+                             reinterpret_cast<decltype(Loader::dlsym)>(syscost::libc::symbol("dlsym")),
+                             reinterpret_cast<decltype(Loader::dlerror)>(syscost::libc::symbol("dlerror")),
+                             reinterpret_cast<decltype(Loader::dlinfo)>(syscost::libc::symbol("dlinfo"))};
+  return its;
+}
+
 /// -static and -static-pie: it needs no library.
 bool is_linked_statically() {
-  if (_DYNAMIC == nullptr || dlsym == nullptr) return true;
+  if (_DYNAMIC == nullptr || loader().dlsym == nullptr) return true;
   for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
     if (entry->d_tag == DT_NEEDED) return false;
   }
@@ -151,8 +159,7 @@ bool is_linked_statically() {
 }
 
 void* open_file(const char* file, int more_flags = 0) {
-  static auto* const open = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_DEFAULT, "dlopen"));
-  return open != nullptr ? open(file, RTLD_NOW | more_flags) : nullptr;
+  return loader().dlopen != nullptr ? loader().dlopen(file, RTLD_NOW | more_flags) : nullptr;
 }
 
 /// True where the program has the library as a dependency, or something in the program has loaded it.
@@ -162,7 +169,7 @@ bool is_library_there() {
     // Some link the file with the whole version, libsyscost.so.0.1.0.
     return static_cast<int>(folder_end != nullptr && std::strncmp(folder_end + 1, kSoname, kStemLength) == 0);
   };
-  return dl_iterate_phdr(is_ours, nullptr) != 0;
+  return SYSCOST_LIBC(dl_iterate_phdr)(is_ours, nullptr) != 0;
 }
 
 /// A sanitizer that stands before dlopen() hides which program asks, and with that where the program says that its
@@ -170,11 +177,13 @@ bool is_library_there() {
 void* open_beside_program_libraries() {
   void* const program = open_file(nullptr);
   Dl_serinfo sizes{};
-  if (dlinfo == nullptr || program == nullptr || dlinfo(program, RTLD_DI_SERINFOSIZE, &sizes) != 0) return nullptr;
+  if (loader().dlinfo == nullptr || program == nullptr || loader().dlinfo(program, RTLD_DI_SERINFOSIZE, &sizes) != 0)
+    return nullptr;
   auto* const folders = static_cast<Dl_serinfo*>(std::malloc(sizes.dls_size));
   if (folders == nullptr) return nullptr;
   void* library = nullptr;
-  if (dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 && dlinfo(program, RTLD_DI_SERINFO, folders) == 0) {
+  if (loader().dlinfo(program, RTLD_DI_SERINFOSIZE, folders) == 0 &&
+      loader().dlinfo(program, RTLD_DI_SERINFO, folders) == 0) {
     for (unsigned i = 0; i < folders->dls_cnt && library == nullptr; ++i) {
       char path[4096];
       const int length = std::snprintf(path, sizeof path, "%s/%s", folders->dls_serpath[i].dls_name, kSoname);
@@ -191,8 +200,8 @@ void* open_in_library_path() {
     const std::size_t length = std::strcspn(folder, ":;");
     char path[4096];
     const int size = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, kSoname);
-    const bool is_file =
-        length != 0 && size > 0 && static_cast<std::size_t>(size) < sizeof path && access(path, R_OK) == 0;
+    const bool is_file = length != 0 && size > 0 && static_cast<std::size_t>(size) < sizeof path &&
+                         SYSCOST_LIBC(access)(path, R_OK) == 0;
     if (void* const library = is_file ? open_file(path) : nullptr) return library;
     folder += length;
     if (*folder != '\0') ++folder;
@@ -211,13 +220,13 @@ void* open_library() {
   // dispatch needs.
   // Asked without need, the loader looks for the file in each folder of the system: 80 calls.
   if (void* const library = is_library_there() ? open_file(kSoname, RTLD_NOLOAD) : nullptr) return library;
-  const bool has_more_rights = getauxval(AT_SECURE) != 0;
+  const bool has_more_rights = SYSCOST_LIBC(getauxval)(AT_SECURE) != 0;
   if (SYSCOST_LIBRARY_FILE[0] != '\0') {
     if (void* const library = has_more_rights ? nullptr : open_in_library_path()) return library;
     if (void* const library = open_file(SYSCOST_LIBRARY_FILE)) return library;
   }
   if (void* const library = open_file(kSoname)) return library;
-  const char* const error = dlerror();
+  const char* const error = loader().dlerror();
   fail(error != nullptr ? error : "for a reason that the loader does not give",
        "Install syscost where the loader looks, or name its folder in LD_LIBRARY_PATH or with -Wl,-rpath.");
   // Not where the program has more rights than its user: what the loader refused there stays refused.
@@ -253,7 +262,7 @@ void load() {
   void* const library = open_library();
   if (library != nullptr) {
     for_each_stub([&](const char* name, std::atomic<void*>&, void*) {
-      if (g_why[0] == '\0' && dlsym(library, name) == nullptr) {
+      if (g_why[0] == '\0' && loader().dlsym(library, name) == nullptr) {
         fail(name, "It lacks this function: link the program and libsyscost of one version.");
       }
     });
@@ -262,7 +271,7 @@ void load() {
   if (!can_load && g_is_asked) syscost::late::refuse();
   for_each_stub([&](const char* name, std::atomic<void*>& slot, void* stand_in) {
     // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): without dlsym() no library was loaded
-    slot.store(can_load ? dlsym(library, name) : stand_in, std::memory_order_relaxed);
+    slot.store(can_load ? loader().dlsym(library, name) : stand_in, std::memory_order_relaxed);
   });
   if (can_load && is_linked(syscost_late_faults)) syscost::adapter::expect_faults();
   g_is_loaded.store(can_load);
@@ -291,7 +300,7 @@ __attribute__((constructor(101))) void load_at_start(int argc, char** argv, char
 }  // namespace
 
 void syscost_late_load() {
-  pthread_once(&g_once, load);
+  SYSCOST_LIBC(pthread_once)(&g_once, load);
 }
 
 namespace syscost::late {
@@ -301,12 +310,13 @@ Absence absence() {
 }
 
 void refuse() {
-  std::fprintf(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
   using Refused = void(const char*);
-  if (void* const refused = dlsym(RTLD_DEFAULT, "syscost_preload_refused"); refused != nullptr) {
+  auto* const find = loader().dlsym;
+  if (void* const refused = find != nullptr ? find(RTLD_DEFAULT, "syscost_preload_refused") : nullptr) {
     reinterpret_cast<Refused*>(refused)(g_why);
   }
-  _exit(2);  // exit handlers may measure, and would come here again
+  for (;;) SYSCOST_LIBC(_exit)(2);  // exit handlers may measure, and would come here again
 }
 
 bool uses_faults() {

@@ -9,27 +9,23 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <system_error>
+#include <sstream>
 #include <utility>
 
 #include "os/environment.h"
+#include "os/paths.h"
+#include "os/small_file.h"
 
 namespace syscost {
 namespace {
 
 constexpr std::uint64_t kAllUserIds = 4294967295;
 
-bool exists(const std::string& path) {
-  return access(path.c_str(), F_OK) == 0;
-}
-
 /// True if the path of a cgroup of this process contains one of `words`. A container with its own cgroup namespace, the
 /// default since cgroup v2, sees only "/" here.
 bool cgroup_mentions(const std::string& root, std::initializer_list<std::string_view> words) {
-  std::ifstream file(root + "/proc/self/cgroup");
+  std::istringstream file(read_small_file(root + "/proc/self/cgroup"));
   for (std::string line; std::getline(file, line);) {
     for (std::string_view word : words) {
       if (line.find(word) != std::string::npos) return true;
@@ -47,8 +43,7 @@ bool is_in_initial_namespaces(const std::string& root) {
                                                               {"pid", "pid:[4026531836]"},
                                                               {"uts", "uts:[4026531838]"}};
   return std::all_of(std::begin(kInitial), std::end(kInitial), [&root](const auto& initial) {
-    std::error_code error;
-    return std::filesystem::read_symlink(root + "/proc/self/ns/" + initial.first, error) == initial.second;
+    return read_link(root + "/proc/self/ns/" + initial.first) == initial.second;
   });
 }
 
@@ -69,7 +64,7 @@ Container find_container(const std::string& root) {
 }
 
 bool is_in_user_namespace(const std::string& root) {
-  std::ifstream map(root + "/proc/self/uid_map");
+  std::istringstream map(read_small_file(root + "/proc/self/uid_map"));
   std::uint64_t inside = 0, outside = 0, count = 0;
   return map >> inside >> outside >> count && !(inside == 0 && outside == 0 && count == kAllUserIds);
 }
@@ -81,7 +76,7 @@ Confinement read_confinement(const std::string& root) {
   found.container = find_container(root);
   found.is_root = geteuid() == 0;
   found.in_user_namespace = is_in_user_namespace(root);
-  std::ifstream status(root + "/proc/self/status");
+  std::istringstream status(read_small_file(root + "/proc/self/status"));
   for (std::string line; std::getline(status, line);) {
     const auto colon = line.find(':');
     if (colon == std::string::npos) continue;

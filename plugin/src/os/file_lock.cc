@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <sstream>
 
 #include "os/printable.h"
+#include "os/small_file.h"
 
 namespace syscost {
 namespace {
@@ -27,10 +27,8 @@ int lock(int fd, int patience) {
 }
 
 std::string command_of(long pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
+  std::string name = read_small_file("/proc/" + std::to_string(pid) + "/comm");
+  return name.substr(0, name.find('\n'));
 }
 
 }  // namespace
@@ -49,7 +47,7 @@ std::string lock_holder(int fd) {
   char place[64];
   std::snprintf(place, sizeof place, "%02x:%02x:%llu", major(file.st_dev), minor(file.st_dev),
                 static_cast<unsigned long long>(file.st_ino));
-  std::ifstream locks("/proc/locks");
+  std::istringstream locks(read_small_file("/proc/locks"));
   for (std::string line; std::getline(locks, line);) {
     std::istringstream words(line);
     std::string number, kind, manner, access, where;

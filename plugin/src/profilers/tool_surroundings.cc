@@ -4,11 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <sstream>
-#include <system_error>
 
 #include "os/environment.h"
+#include "os/paths.h"
 
 namespace syscost::profilers {
 namespace {
@@ -31,10 +30,10 @@ Result<std::string> find_tool(const std::string& tool, std::string_view how_to_g
   std::istringstream folders(path);
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (folder.empty()) folder = ".";
-    std::error_code error;
-    const std::string file = std::filesystem::absolute(folder + "/" + tool, error).string();
+    const std::string file = absolute_path(folder + "/" + tool);
     struct stat status {};
-    if (!error && stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(file.c_str(), X_OK) == 0) {
+    if (!file.empty() && stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        access(file.c_str(), X_OK) == 0) {
       return file;
     }
   }

@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "libc/clock.h"
 #include "os/detached_process.h"
 #include "os/environment.h"
 #include "os/installed_file.h"
@@ -29,8 +30,7 @@ constexpr std::uint64_t kPatienceMs = (kMostSecondsForAnswer + 10) * 1000;
 
 std::uint64_t now_ms() {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count());
+      std::chrono::duration_cast<std::chrono::milliseconds>(libc::SteadyClock::now().time_since_epoch()).count());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/benchmark/record.h"
+#include "libc/symbols.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
@@ -68,7 +69,7 @@ class Listener {
 
   /// A benchmark that takes long is counted for long, with nothing on the screen.
   void wait(int seconds) const {
-    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const bool is_terminal = SYSCOST_LIBC(isatty)(STDERR_FILENO) != 0;
     if (seconds % (is_terminal ? 5 : 60) != 0) return;
     const std::optional<std::size_t> position = at();
     adapter::say("counting " +

@@ -3,15 +3,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 
 #include "adapters/benchmark/pass_length.h"
+#include "libc/clock.h"
 #include "syscost/counting.h"
 #include "syscost/syscost.h"
 
 namespace syscost::benchmark_adapter {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = libc::SteadyClock;
 
 }  // namespace
 
@@ -67,7 +69,7 @@ void Passes::loop_started(const LoopStart& loop) {
   window_ = std::make_unique<Window>();
   const auto index = static_cast<std::size_t>(loop.thread);
   {
-    std::lock_guard<std::mutex> guard(mutex_);
+    const std::lock_guard guard(mutex_);
     if (unannounced_.has_value()) send_running(*unannounced_);
     unannounced_.reset();
     // Passes follow each other; this thread starting a second time, or another number of threads, is a new one.
@@ -106,7 +108,7 @@ void Passes::loop_ending() {
 LoopEnd Passes::loop_ended(std::uint64_t iterations) {
   if (window_ == nullptr) return {};
   const std::unique_ptr<Window> window = std::move(window_);
-  std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   Attempt& attempt = *window->attempt;
   attempt.iterations += iterations;
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
@@ -121,12 +123,12 @@ bool Passes::is_long_enough(const Attempt& attempt) {
 }
 
 void Passes::expect(std::size_t position) {
-  std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   unannounced_ = position;
 }
 
 std::vector<Pass> Passes::take(std::optional<Unavailable>& why_not) {
-  std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   std::vector<Pass> passes;
   for (const std::shared_ptr<Attempt>& attempt : attempts_) {
     if (attempt->ended != attempt->threads) {

@@ -14,13 +14,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/benchmark/record.h"
 #include "adapters/benchmark/timed_run.h"
+#include "libc/mutex.h"
 
 namespace syscost::benchmark_adapter {
 
@@ -58,7 +58,7 @@ class Passes {
   void close(Window& window);
   static bool is_long_enough(const Attempt& attempt);
 
-  std::mutex mutex_;
+  libc::Mutex mutex_;
   std::optional<std::size_t> unannounced_;
   std::vector<std::shared_ptr<Attempt>> attempts_;
 };

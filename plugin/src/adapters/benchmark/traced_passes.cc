@@ -2,17 +2,18 @@
 #include "adapters/benchmark/traced_passes.h"
 
 #include <algorithm>
-#include <chrono>
+#include <mutex>
 #include <utility>
 
 #include "adapters/benchmark/pass_length.h"
+#include "libc/clock.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
 namespace {
 
 std::int64_t now_ns() {
-  return std::chrono::steady_clock::now().time_since_epoch().count();
+  return libc::SteadyClock::now().time_since_epoch().count();
 }
 
 }  // namespace
@@ -45,7 +46,7 @@ void TracedPasses::close() {
 // ---- benchmarks -----------------------------------------------------------------------------------------------------
 
 void TracedPasses::begin_benchmark(std::size_t position, bool is_for_tools) {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   position_ = position;
   is_for_tools_ = is_for_tools;
   is_traced_ = false;
@@ -54,7 +55,7 @@ void TracedPasses::begin_benchmark(std::size_t position, bool is_for_tools) {
 }
 
 void TracedPasses::end_benchmark() {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   if (!is_for_tools_) {
     lengths_.resize(std::max(lengths_.size(), position_ + 1), 0);
     if (attempt_.has_value()) lengths_[position_] = attempt_->asked;
@@ -66,12 +67,12 @@ void TracedPasses::end_benchmark() {
 }
 
 bool TracedPasses::has_passes() {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   return attempt_.has_value();
 }
 
 TracedPasses::Trace TracedPasses::take() {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   is_attached_ = false;
   return std::exchange(trace_, Trace());
 }
@@ -101,7 +102,7 @@ bool TracedPasses::is_long_enough() const {
 
 void TracedPasses::loop_started(const LoopStart& loop) {
   const auto index = static_cast<std::size_t>(loop.thread);
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   // Runs follow each other; this thread starting a second time, or another number of threads, is a new one.
   if (!attempt_.has_value() || attempt_->threads != loop.threads || attempt_->has_started[index] ||
       attempt_->ended == attempt_->threads) {
@@ -128,12 +129,12 @@ void TracedPasses::resumed() {
 }
 
 void TracedPasses::loop_ending() {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   if (attempt_.has_value() && attempt_->is_traced && ++attempt_->ending == attempt_->threads) close();
 }
 
 LoopEnd TracedPasses::loop_ended(std::uint64_t iterations) {
-  const std::lock_guard<std::mutex> guard(mutex_);
+  const std::lock_guard guard(mutex_);
   if (!attempt_.has_value()) return {};
   Attempt& attempt = *attempt_;
   attempt.iterations += iterations;

@@ -12,11 +12,11 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "adapters/benchmark/passes.h"
+#include "libc/mutex.h"
 #include "syscost/syscost.h"
 
 namespace syscost::benchmark_adapter {
@@ -64,7 +64,7 @@ class TracedPasses : public Passes {
   void open();
   void close();
 
-  std::mutex mutex_;
+  libc::Mutex mutex_;
   std::optional<Attempt> attempt_;      // the last one of the running benchmark
   std::vector<std::uint64_t> lengths_;  // by position; 0 = its loop was not seen
   std::size_t position_ = 0;

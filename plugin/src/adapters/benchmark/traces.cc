@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "adapters/benchmark/record.h"
+#include "libc/symbols.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
@@ -14,7 +15,7 @@ namespace syscost::benchmark_adapter {
 void Traces::gather(CountingRequest request) {
   request.is_for_tools = true;
   const auto wait = [this](int seconds) {
-    const bool is_terminal = isatty(STDERR_FILENO) != 0;
+    const bool is_terminal = SYSCOST_LIBC(isatty)(STDERR_FILENO) != 0;
     if (seconds % (is_terminal ? 5 : 60) != 0 || running_ >= names_.size()) return;
     adapter::say("tracing benchmark " + names_[running_] + ", for " + std::to_string(seconds) + " s so far");
   };

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/find/relocations.h"
+#include "libc/symbols.h"
 
 namespace syscost::benchmark_adapter {
 namespace {
@@ -33,7 +34,8 @@ bool is_asked_for_unseen(std::string_view symbol) {
     std::string_view symbol;
     bool found;
   } search{symbol, false};
-  dl_iterate_phdr(
+  SYSCOST_LIBC(dl_iterate_phdr)
+  (
       [](dl_phdr_info* object, std::size_t, void* result) {
         // The program itself has no name, and is linked with us.
         if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
@@ -133,16 +134,18 @@ void TestBodies::test_end(const char* outcome) {
     const std::lock_guard guard(failure_lock_);
     failure.swap(failure_);
   }
-  if (!failure.empty()) std::fprintf(stderr, "syscost: test %s: %s\n", test_.c_str(), failure.c_str());
+  if (!failure.empty()) SYSCOST_LIBC(fprintf)(stderr, "syscost: test %s: %s\n", test_.c_str(), failure.c_str());
   if (!is_window_open_) return;
   is_window_open_ = false;
   resume();
   const adapter::Report report = adapter::close_window(outcome);
   if (!adapter::prints_lines() || adapter::is_fork_child()) return;
-  for (const std::string& loop : report.loops) std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), loop.c_str());
-  std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), report.line.c_str());
-  for (const std::string& line : report.tools) std::printf("[ SYSCOST  ] %s: %s\n", test_.c_str(), line.c_str());
-  std::fflush(stdout);
+  for (const std::string& loop : report.loops)
+    SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), loop.c_str());
+  SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), report.line.c_str());
+  for (const std::string& line : report.tools)
+    SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), line.c_str());
+  SYSCOST_LIBC(fflush)(stdout);
 }
 
 bool TestBodies::fail(std::string_view message) {
@@ -167,7 +170,8 @@ void TestBodies::fail_by_exceptions() {
       [](const Unavailable& why) {
         const std::string text = "syscost: " + why.reason + ' ' + why.how_to_fix;
         // It goes on: no version of the frameworks can be told to skip from here.
-        if (adapter::skips_unavailable(why) || !test_bodies().fail(text)) std::fprintf(stderr, "%s\n", text.c_str());
+        if (adapter::skips_unavailable(why) || !test_bodies().fail(text))
+          SYSCOST_LIBC(fprintf)(stderr, "%s\n", text.c_str());
       },
       nullptr};
   adapter::set_test_reporter(&kReporter);

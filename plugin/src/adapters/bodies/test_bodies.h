@@ -9,11 +9,11 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "adapters/names/equal_names.h"
+#include "libc/mutex.h"
 
 namespace syscost::bodies_adapter {
 
@@ -60,7 +60,7 @@ class TestBodies {
   bool is_started_ = false;
   bool is_window_open_ = false;
   bool is_paused_ = false;  ///< The window is open, and no body runs.
-  std::mutex failure_lock_;
+  libc::Mutex failure_lock_;
   bool can_fail_ = false;  ///< A body runs that can.
   std::string failure_;    ///< Thrown when the body ends.
 };

@@ -9,13 +9,15 @@
 #include <cstring>
 
 #include "late/late.h"
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 
 int main(int argc, char** argv) {
   if (syscost::late::may_be_asked(argc, argv, "--gtest_") && !syscost::adapter::take_options(&argc, argv)) return 2;
   // Those below are GoogleTest's own; ours would otherwise go unmentioned.
   if (argc > 1 && std::strcmp(argv[1], "--help") == 0) {
-    std::puts("This program is linked with syscost: --syscost_help shows its flags (--csv, --profile, ...).\n");
+    SYSCOST_LIBC(puts)
+    ("This program is linked with syscost: --syscost_help shows its flags (--csv, --profile, ...).\n");
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

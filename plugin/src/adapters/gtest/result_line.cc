@@ -9,6 +9,7 @@
 #include <string>
 
 #include "adapters/gtest/versions.h"
+#include "libc/symbols.h"
 
 namespace syscost::gtest_adapter {
 namespace {
@@ -52,7 +53,7 @@ bool uses_colour() {
            strcasecmp(color.c_str(), "t") == 0 || color == "1";
   }
   const char* term = adapter::variable("TERM");
-  static const bool is_terminal = isatty(STDOUT_FILENO) != 0;
+  static const bool is_terminal = SYSCOST_LIBC(isatty)(STDOUT_FILENO) != 0;
   return is_terminal && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
 }
 
@@ -90,8 +91,9 @@ void print_line(const adapter::Report& report, const std::string& test) {
   // Through stdio, like GoogleTest's printer, so that the two stay in order.
   const bool colour = uses_colour();
   const auto print = [&](const std::string& line) {
-    std::printf("%s[ SYSCOST  ] %s%s%s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", test.c_str(),
-                test.empty() ? "" : ": ", line.c_str());
+    SYSCOST_LIBC(printf)
+    ("%s[ SYSCOST  ] %s%s%s%s\n", colour ? "\033[0;36m" : "", colour ? "\033[m" : "", test.c_str(),
+     test.empty() ? "" : ": ", line.c_str());
   };
   for (const std::string& loop : report.loops) print(loop);
   // A test that is nothing but its loops has nothing else to say.
@@ -99,7 +101,7 @@ void print_line(const adapter::Report& report, const std::string& test) {
     print(report.line);
     for (const std::string& line : report.tools) print(line);
   }
-  std::fflush(stdout);
+  SYSCOST_LIBC(fflush)(stdout);
 }
 
 }  // namespace syscost::gtest_adapter

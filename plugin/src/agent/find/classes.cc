@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "libc/symbols.h"
+
 namespace syscost::agent {
 namespace {
 
@@ -247,9 +249,9 @@ bool put(const Modules& modules, std::uintptr_t* slot, std::uintptr_t function) 
     return true;
   }
   void* const page = reinterpret_cast<void*>(address(slot) & ~(kPageBytes - 1));  // NOLINT(performance-no-int-to-ptr)
-  if (mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  if (SYSCOST_LIBC(mprotect)(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
   *slot = function;
-  return mprotect(page, kPageBytes, PROT_READ) == 0;
+  return SYSCOST_LIBC(mprotect)(page, kPageBytes, PROT_READ) == 0;
 }
 
 }  // namespace syscost::agent

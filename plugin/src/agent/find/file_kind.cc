@@ -10,30 +10,32 @@
 #include <cstring>
 
 #include "agent/common/variables.h"
+#include "libc/symbols.h"
 
 namespace syscost::agent {
 
 FileView::FileView(const char* path) {
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is no program, and must not block
+  const int fd =
+      SYSCOST_LIBC(open)(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe is no program, and must not block
   if (fd < 0) return;
   struct stat status {};
-  if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+  if (SYSCOST_LIBC(fstat)(fd, &status) == 0 && S_ISREG(status.st_mode)) {
     is_open_ = true;
     mode_ = status.st_mode;
     owner_ = status.st_uid;
     group_ = status.st_gid;
     const auto size = static_cast<std::size_t>(status.st_size);
-    void* const at = size == 0 ? MAP_FAILED : mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    void* const at = size == 0 ? MAP_FAILED : SYSCOST_LIBC(mmap)(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (at != MAP_FAILED) {
       bytes_ = static_cast<const char*>(at);
       size_ = size;
     }
   }
-  close(fd);
+  SYSCOST_LIBC(close)(fd);
 }
 
 FileView::~FileView() {
-  if (bytes_ != nullptr) munmap(const_cast<char*>(bytes_), size_);
+  if (bytes_ != nullptr) SYSCOST_LIBC(munmap)(const_cast<char*>(bytes_), size_);
 }
 
 bool FileView::is_elf() const {
@@ -86,9 +88,10 @@ bool FileView::is_for_injection() const {
 }
 
 bool FileView::gives_rights(const char* path) const {
-  const bool is_set_uid = (mode_ & S_ISUID) != 0 && owner_ != getuid();
-  const bool is_set_gid = (mode_ & S_ISGID) != 0 && group_ != getgid();
-  return is_set_uid || is_set_gid || (getuid() != 0 && getxattr(path, "security.capability", nullptr, 0) > 0);
+  const uid_t user = SYSCOST_LIBC(getuid)();
+  const bool is_set_uid = (mode_ & S_ISUID) != 0 && owner_ != user;
+  const bool is_set_gid = (mode_ & S_ISGID) != 0 && group_ != SYSCOST_LIBC(getgid)();
+  return is_set_uid || is_set_gid || (user != 0 && SYSCOST_LIBC(getxattr)(path, "security.capability", nullptr, 0) > 0);
 }
 
 }  // namespace syscost::agent

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "agent/find/relocations.h"
+#include "libc/symbols.h"
 
 namespace syscost::agent {
 namespace {
@@ -36,7 +37,7 @@ int visit(dl_phdr_info* object, std::size_t /*size*/, void* context) {
 
 std::vector<std::uintptr_t*> import_slots(const Module& module, const char* name) {
   Search search{&module, name, {}};
-  dl_iterate_phdr(visit, &search);
+  SYSCOST_LIBC(dl_iterate_phdr)(visit, &search);
   return search.found;
 }
 

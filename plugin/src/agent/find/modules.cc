@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "agent/find/file_kind.h"
+#include "libc/symbols.h"
 
 namespace syscost::agent {
 namespace {
@@ -99,7 +100,7 @@ bool Module::has_writable(std::uintptr_t address) const {
 
 void for_each_module(bool (*visit)(const Module& module, void* context), void* context) {
   Visit each{visit, context};
-  dl_iterate_phdr(visit_one, &each);
+  SYSCOST_LIBC(dl_iterate_phdr)(visit_one, &each);
 }
 
 bool may_hold_framework(const Module& module) {

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "libc/symbols.h"
+
 namespace syscost::agent {
 namespace {
 
@@ -61,10 +63,11 @@ std::optional<std::string> read_libcxx(const void* at) {
 
 /// For sandboxes that forbid process_vm_readv.
 bool read_by_file(const void* at, void* into, std::size_t size) {
-  const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  const int memory = SYSCOST_LIBC(open)("/proc/self/mem", O_RDONLY | O_CLOEXEC);
   if (memory < 0) return false;
-  const ssize_t count = pread(memory, into, size, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(at)));
-  close(memory);
+  const ssize_t count =
+      SYSCOST_LIBC(pread)(memory, into, size, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(at)));
+  SYSCOST_LIBC(close)(memory);
   return count == static_cast<ssize_t>(size);
 }
 
@@ -73,7 +76,8 @@ bool read_by_file(const void* at, void* into, std::size_t size) {
 bool read_memory(const void* at, void* into, std::size_t size) {
   const iovec local{into, size};
   const iovec remote{const_cast<void*>(at), size};
-  if (process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
+  const pid_t self = SYSCOST_LIBC(getpid)();
+  if (SYSCOST_LIBC(process_vm_readv)(self, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
   return (errno == EPERM || errno == ENOSYS) && read_by_file(at, into, size);
 }
 

@@ -63,6 +63,10 @@ void run_exit_functions() {
 #pragma GCC visibility push(default)
 extern "C" {
 
+/// Says to libc/symbols.h that these functions take the place of libc's.
+extern const char syscost_guest_stands_for_libc;
+const char syscost_guest_stands_for_libc = 1;
+
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): libc's names are reserved
 int dl_iterate_phdr(syscost::guest::Visit visit, void* context) {
   static const auto theirs =

@@ -8,6 +8,8 @@
 #include <array>
 #include <chrono>
 
+#include "libc/clock.h"
+
 namespace syscost {
 
 void make_known_calls() {
@@ -15,7 +17,7 @@ void make_known_calls() {
 }
 
 double getppid_ns(int calls) {
-  using Clock = std::chrono::steady_clock;
+  using Clock = libc::SteadyClock;
   std::array<double, 5> rounds{};
   for (double& round : rounds) {
     const Clock::time_point start = Clock::now();

@@ -8,9 +8,12 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
+#include <string>
 #include <string_view>
 
 #include "backends/dispatch/stub/raw.h"
+#include "os/small_file.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -70,12 +73,12 @@ std::vector<bool> compare_with_file(const Pages& pages, const std::vector<bool>&
 
 std::vector<bool> are_mapped_as_code(const Pages& pages) {
   std::vector<bool> are_code(pages.count(), true);
-  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
-  if (maps == nullptr) return are_code;
+  std::istringstream maps(read_small_file("/proc/self/maps"));
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
   char rights[5] = {};
-  while (std::fscanf(maps, "%" SCNxPTR "-%" SCNxPTR " %4s%*[^\n]", &begin, &end, rights) == 3) {
+  for (std::string line; std::getline(maps, line);) {
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " %4s", &begin, &end, rights) != 3) break;
     if (begin >= reinterpret_cast<std::uintptr_t>(pages.end)) break;
     if (std::string_view(rights) == "r-xp") continue;
     for (std::size_t i = 0; i < pages.count(); ++i) {
@@ -83,7 +86,6 @@ std::vector<bool> are_mapped_as_code(const Pages& pages) {
       if (page >= begin && page < end) are_code[i] = false;
     }
   }
-  std::fclose(maps);
   return are_code;
 }
 

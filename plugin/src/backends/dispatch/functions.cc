@@ -2,9 +2,11 @@
 #include "backends/dispatch/functions.h"
 
 #include <link.h>
-#include <unistd.h>
 
 #include <cstring>
+#include <string_view>
+
+#include "libc/symbols.h"
 
 // libgcc's search of the unwind tables, which the C++ runtime uses. It has no public header.
 struct dwarf_eh_bases {  // NOLINT(readability-identifier-naming): libgcc's name
@@ -21,16 +23,20 @@ constexpr unsigned char kBreakpoint = 0xcc;  // some linkers pad with it
 
 int find_text(dl_phdr_info* info, std::size_t /*size*/, void* into) {
   auto& text = *static_cast<Text*>(into);
+  const link_map* const libc = libc::module_named("libc.so.6");
+  // A static program holds libc in its own text; we do not separate the two.
+  if (libc == nullptr) return 1;
+  if (info->dlpi_addr != libc->l_addr || info->dlpi_name == nullptr ||
+      libc->l_name != std::string_view(info->dlpi_name))
+    return 0;
   const auto* base = reinterpret_cast<const unsigned char*>(info->dlpi_addr);
-  const auto* inside = reinterpret_cast<const unsigned char*>(&::getppid);
+  const auto* inside = static_cast<const unsigned char*>(libc::Module(libc).find("", "getppid"));
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& part = info->dlpi_phdr[i];
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
     const unsigned char* begin = base + part.p_vaddr;
     if (inside < begin || inside >= begin + part.p_memsz) continue;
-    // A static program holds libc in its own text; we do not separate the two.
-    const bool is_program = info->dlpi_name == nullptr || info->dlpi_name[0] == '\0';
-    if (!is_program) text = {begin, begin + part.p_memsz, info->dlpi_name, static_cast<std::int64_t>(part.p_offset)};
+    text = {begin, begin + part.p_memsz, info->dlpi_name, static_cast<std::int64_t>(part.p_offset)};
     return 1;
   }
   return 0;

@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <sstream>
 #include <utility>
 
 #include "backends/dispatch/stub/marks.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
+#include "os/small_file.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -56,7 +57,7 @@ unsigned char* map_near_libc(std::size_t bytes) {
     if (is_near_libc(reinterpret_cast<std::intptr_t>(mapped))) return static_cast<unsigned char*>(mapped);
     munmap(mapped, bytes);
   }
-  std::ifstream maps("/proc/self/maps");
+  std::istringstream maps(read_small_file("/proc/self/maps"));
   std::intptr_t gap = 1 << 16;  // never address 0
   for (std::string line; std::getline(maps, line);) {
     std::uintptr_t begin = 0;

@@ -8,16 +8,15 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 #include "os/loaded_function.h"
+#include "os/paths.h"
+#include "os/small_file.h"
 #include "os/task_flags.h"
 
 namespace syscost::dispatch {
@@ -25,8 +24,8 @@ namespace {
 
 template <class Body>
 void for_each_thread(Body body) {
-  std::error_code error;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task", error)) body(task.path());
+  const std::string folder = "/proc/self/task";
+  for (const std::string& thread : names_in(folder)) body(folder + "/" + thread, std::atoi(thread.c_str()));
 }
 
 /// /proc/self/task/TID/stat: "tid (name) state ppid pgrp session tty tpgid flags ..."; the name may hold anything.
@@ -37,11 +36,10 @@ struct Status {
   unsigned long flags = 0;
 };
 
-Status status_of(const std::filesystem::path& task) {
-  std::ifstream file(task / "stat");
-  std::string line;
+Status status_of(const std::string& task) {
+  const std::string line = read_small_file(task + "/stat");
   Status found;
-  if (!std::getline(file, line)) return found;
+  if (line.empty()) return found;
   found.is_there = true;
   const std::size_t name_end = line.rfind(')');
   std::size_t at = name_end;
@@ -53,7 +51,7 @@ Status status_of(const std::filesystem::path& task) {
   return found;
 }
 
-bool may_call(const std::filesystem::path& task) {
+bool may_call(const std::string& task) {
   const Status status = status_of(task);
   return status.is_there && is_thread_of_program(status.flags);
 }
@@ -62,14 +60,14 @@ bool may_call(const std::filesystem::path& task) {
 
 std::size_t count_threads() {
   std::size_t all = 0;
-  for_each_thread([&](const std::filesystem::path&) { ++all; });
+  for_each_thread([&](const std::string&, pid_t) { ++all; });
   return all;
 }
 
 std::vector<pid_t> calling_threads() {
   std::vector<pid_t> all;
-  for_each_thread([&](const std::filesystem::path& task) {
-    if (may_call(task)) all.push_back(std::atoi(task.filename().c_str()));
+  for_each_thread([&](const std::string& task, pid_t thread) {
+    if (may_call(task)) all.push_back(thread);
   });
   std::sort(all.begin(), all.end());
   return all;
@@ -156,14 +154,15 @@ struct Activity {
 };
 
 Activity activity_of(pid_t thread) {
-  const std::filesystem::path task = "/proc/self/task/" + std::to_string(thread);
+  const std::string task = "/proc/self/task/" + std::to_string(thread);
   const Status status = status_of(task);
   Activity found;
   if (!status.is_there) return found;
   found.is_there = true;
   // The next figure lacks the time since a running thread was scheduled.
   found.is_running = !status.is_known || status.state == 'R';
-  std::ifstream(task / "schedstat") >> found.run_ns;
+  const std::string times = read_small_file(task + "/schedstat");
+  if (!times.empty()) found.run_ns = std::strtoull(times.c_str(), nullptr, 10);
   return found;
 }
 

@@ -5,13 +5,17 @@
 
 #include <string>
 
+#include "libc/symbols.h"
+
 namespace syscost::seccomp {
 namespace {
 
 LibseccompApi g_api;
 
 Result<const LibseccompApi*> find_functions() {
-  void* library = dlopen("libseccomp.so.2", RTLD_NOW | RTLD_LOCAL);
+  // Its calls go to libc, also where the program defines functions of libc's names. Sanitizers refuse that.
+  const int deep = libc::has_sanitizer() ? 0 : RTLD_DEEPBIND;
+  void* library = dlopen("libseccomp.so.2", RTLD_NOW | RTLD_LOCAL | deep);
   if (library == nullptr) {
     return Failure{std::string("libseccomp.so.2 cannot be loaded: ") + dlerror(),
                    "install libseccomp 2.5 or newer (Debian, Ubuntu: apt-get install libseccomp2; Fedora: dnf install "

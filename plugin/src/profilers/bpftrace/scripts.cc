@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <set>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
 #include "core/edit_distance.h"
 #include "os/files.h"
+#include "os/paths.h"
 #include "profilers/installed_files.h"
 
 namespace syscost::profilers {
@@ -88,12 +88,9 @@ std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options) {
   std::set<std::string> names;
   for (const std::string& folder : folders_of(options)) {
     std::vector<std::filesystem::path> paths;
-    std::error_code error;
-    for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-      std::error_code no_file;
-      if (at->path().extension() == kExtension && std::filesystem::is_regular_file(at->path(), no_file)) {
-        paths.push_back(at->path());
-      }
+    for (const std::string& name : names_in(folder)) {
+      std::filesystem::path path = std::filesystem::path(folder) / name;
+      if (path.extension() == kExtension && is_regular_file(path.string())) paths.push_back(std::move(path));
     }
     std::sort(paths.begin(), paths.end());
     for (const std::filesystem::path& path : paths) {
@@ -109,8 +106,7 @@ std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options) {
 
 Result<void> check_script_folders(const ProfilerOptions& options) {
   for (const std::string& folder : options.script_folders) {
-    std::error_code error;
-    if (std::filesystem::is_directory(folder, error)) continue;
+    if (is_folder(folder)) continue;
     return Failure{
         "--syscost_bpf_path names " + folder + ", which is not a folder that can be read",
         "correct or leave out --syscost_bpf_path (or SYSCOST_BPF_PATH); several folders have colons between"};
@@ -123,11 +119,10 @@ Result<Script> find_script(const ProfilerOptions& options, std::string_view name
   const bool is_plain_name = !name.empty() && name.find('/') == std::string_view::npos && name.front() != '.';
   for (const std::string& folder : is_plain_name ? folders_of(options) : std::vector<std::string>()) {
     // The tool runs in another folder than we do.
-    std::error_code error;
     const std::filesystem::path path =
-        std::filesystem::absolute(std::filesystem::path(folder) / (std::string(name) + std::string(kExtension)), error);
-    if (error || !std::filesystem::exists(path, error)) continue;
-    if (!std::filesystem::is_regular_file(path, error)) {
+        absolute_path((std::filesystem::path(folder) / (std::string(name) + std::string(kExtension))).string());
+    if (!exists(path.string())) continue;
+    if (!is_regular_file(path.string())) {
       return Failure{"script " + std::string(name) + " is not a file: " + path.string(),
                      "put a script of that name there, or name another folder by --syscost_bpf_path"};
     }

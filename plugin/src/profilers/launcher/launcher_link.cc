@@ -13,6 +13,7 @@
 #include <csignal>
 #include <utility>
 
+#include "libc/clock.h"
 #include "os/detached_process.h"
 #include "os/own_calls.h"
 #include "os/own_descriptors.h"
@@ -21,7 +22,7 @@
 namespace syscost::profilers {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = libc::SteadyClock;
 
 /// The launcher ends tools that do not end by themselves; that takes it this long beyond its own limits.
 constexpr std::chrono::seconds kLauncherPatience{10};

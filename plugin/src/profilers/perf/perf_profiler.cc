@@ -15,11 +15,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
-#include <system_error>
 #include <utility>
 
+#include "os/paths.h"
 #include "profilers/installed_files.h"
 #include "profilers/launcher/launcher_link.h"
 #include "profilers/launcher/protocol.h"
@@ -53,11 +52,6 @@ struct Settings {
   std::string page;        // that the script fills, or empty
   std::vector<std::string> environment;
 };
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 /// perf ends by the SIGINT that stops it.
 bool ended_well(const CommandResult& result) {

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <system_error>
 
 #include "core/selector.h"
 #include "core/syscall_table.h"
+#include "os/paths.h"
 #include "os/quiet_memory.h"
 
 namespace syscost::session {
@@ -74,15 +74,14 @@ Result<void> find_path(FaultRule& rule) {
     while (text.size() > 1 && text.back() == '/') text.pop_back();
     return text;
   };
-  std::error_code error;
-  const std::filesystem::path absolute = std::filesystem::absolute(rule.path, error).lexically_normal();
+  const std::filesystem::path absolute = std::filesystem::path(absolute_path(rule.path)).lexically_normal();
   const std::string named = without_slash(absolute.string());
-  std::filesystem::path real = std::filesystem::weakly_canonical(absolute, error);
-  if (error || named.empty() || named == "/") {
+  const std::string real = without_links(absolute.string());
+  if (real.empty() || named.empty() || named == "/") {
     return Failure{"\"" + rule.path + "\" is no path of a fault", "name a file, or a folder below /"};
   }
   rule.path = named;
-  rule.real_path = without_slash(real.string());
+  rule.real_path = without_slash(real);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <link.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -20,9 +21,11 @@
 #include <system_error>
 
 #include "csv/row.h"
+#include "libc/clock.h"
 #include "os/environment.h"
 #include "os/files.h"
 #include "os/own_proc.h"
+#include "os/paths.h"
 #include "os/small_file.h"
 #include "session/run/commit.h"
 #include "session/run/run_owner.h"
@@ -36,7 +39,7 @@ namespace {
 /// that then sets TZ and calls localtime_r without tzset() would get the old zone.
 std::string now_iso8601() {
   namespace chrono = std::chrono;
-  const auto now = chrono::floor<chrono::milliseconds>(chrono::system_clock::now());
+  const auto now = chrono::floor<chrono::milliseconds>(libc::system_time());
   const auto midnight = chrono::floor<chrono::days>(now);
   const chrono::year_month_day day(midnight);
   const chrono::hh_mm_ss time(now - midnight);
@@ -58,20 +61,13 @@ std::string start_time(pid_t pid) {
   return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
 }
 
-std::string read_link(const std::string& path) {
-  std::array<char, PATH_MAX> target{};
-  ssize_t length = readlink(path.c_str(), target.data(), target.size());
-  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
-}
-
 /// The folder of the tests that the process `ctest` runs, or empty. It is not ctest's working directory, because ctest
 /// changes into a test's own folder while it starts the test. But ctest keeps its log open:
 /// FOLDER/Testing/Temporary/LastTest.log.tmp.
 std::string folder_of_ctest(pid_t ctest) {
   const std::string descriptors = proc_of(ctest) + "/fd";
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(descriptors, error)) {
-    const std::string target = read_link(entry.path());
+  for (const std::string& number : names_in(descriptors)) {
+    const std::string target = read_link(descriptors + "/" + number);
     const std::size_t log = target.rfind("/Testing/Temporary/LastTest");
     if (log != std::string::npos) return target.substr(0, log);
   }
@@ -145,21 +141,23 @@ csv::Lifetime lifetime_of_csv(const std::string& path) {
 }
 
 bool are_one_file(const std::string& one, const std::string& other) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  if (const fs::file_status status = fs::status(one, error); fs::exists(status)) {
-    return fs::is_regular_file(status) && fs::equivalent(one, other, error);
+  struct stat first {};
+  struct stat second {};
+  if (stat(one.c_str(), &first) == 0) {
+    return S_ISREG(first.st_mode) && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
   }
   // The target of a link need not exist yet.
-  const auto place_of = [](fs::path name) {
-    std::error_code ignored;
+  const auto place_of = [](std::filesystem::path name) {
     constexpr int kMostLinks = 40;  // the kernel's limit
-    for (int links = 0; links < kMostLinks && fs::is_symlink(fs::symlink_status(name, ignored)); ++links) {
-      name = name.parent_path() / fs::read_symlink(name, ignored);
+    for (int links = 0; links < kMostLinks; ++links) {
+      const std::string target = read_link(name.string());
+      if (target.empty()) break;
+      name = name.parent_path() / target;
     }
-    return fs::weakly_canonical(name, ignored);
+    return without_links(name.string());
   };
-  return place_of(fs::absolute(one, error)) == place_of(fs::absolute(other, error));
+  return place_of(absolute_path(one)) == place_of(absolute_path(other));
 }
 
 namespace {

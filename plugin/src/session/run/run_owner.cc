@@ -6,12 +6,11 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
 
 #include "os/environment.h"
 #include "os/own_proc.h"
+#include "os/paths.h"
 #include "os/small_file.h"
 
 namespace syscost::session {
@@ -31,11 +30,12 @@ bool is_sinks(pid_t pid, const std::string& number) {
 
 /// True if `pid` appends rows to `file`. False also if we may not read its descriptors.
 bool is_measured_into(pid_t pid, const struct stat& file) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(proc_of(pid) + "/fd", error)) {
+  const std::string folder = proc_of(pid) + "/fd/";
+  for (const std::string& number : names_in(folder)) {
     struct stat open {};
-    if (stat(entry.path().c_str(), &open) != 0 || open.st_dev != file.st_dev || open.st_ino != file.st_ino) continue;
-    if (is_sinks(pid, entry.path().filename())) return true;
+    if (stat((folder + number).c_str(), &open) != 0 || open.st_dev != file.st_dev || open.st_ino != file.st_ino)
+      continue;
+    if (is_sinks(pid, number)) return true;
   }
   return false;
 }

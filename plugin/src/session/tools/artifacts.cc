@@ -11,11 +11,10 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "os/files.h"
+#include "os/paths.h"
 #include "os/signal_hold.h"
 
 namespace syscost::session {
@@ -83,9 +82,7 @@ Result<Descriptor> open_artifacts_root(const std::string& root) {
   const bool is_our_choice = std::string_view(root).substr(slash + 1) == kArtifactsName;
   const std::string parent = root.substr(0, std::max<std::size_t>(slash, 1));
   const std::string& named = is_our_choice ? parent : root;
-  std::error_code error;
-  std::filesystem::create_directories(named, error);
-  if (error) return cannot_write(root, error.value());
+  if (const int error = make_folders(named); error != 0) return cannot_write(root, error);
   Descriptor folder(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return cannot_write(root, errno);
   if (!is_our_choice) return folder;

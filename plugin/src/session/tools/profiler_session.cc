@@ -2,9 +2,7 @@
 #include "session/tools/profiler_session.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
-#include <system_error>
 #include <utility>
 
 #include "os/errno_names.h"
@@ -165,8 +163,7 @@ void ProfilerSession::write_files(const Findings& findings, const TracedName& na
   }
   if (written.ok()) {
     // If the tool had no output, there is no file: then the empty folder is removed.
-    std::error_code not_empty;
-    if (!std::filesystem::remove(folder.value(), not_empty)) traced.lines.push_back(folder.value());
+    if (rmdir(folder.value().c_str()) != 0) traced.lines.push_back(folder.value());
     return;
   }
   // One message for the first; a full disk would repeat it for every test.

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <utility>
 
+#include "libc/clock.h"
 #include "os/environment.h"
 #include "os/high_fd.h"
 #include "os/null_ended.h"
@@ -106,7 +107,7 @@ bool take_mark(std::string& text, std::string_view mark) {
 /// Reads until the process has ended, and returns its status. It does not wait for the end of the pipes: processes that
 /// it left running may hold them open, and write without end.
 int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail, const ChildRun::OnWait& on_wait) {
-  using Clock = std::chrono::steady_clock;
+  using Clock = libc::SteadyClock;
   constexpr int kTickMs = 100;
   constexpr int kMostReadsAfterwards = 64;  // more than the pipes hold
   bool is_open = true;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+//
+// libc's own functions, also where the program defines a function of the same name.
+//
+// Tests replace libc's functions by definitions of their own: write(), clock_gettime(), getpid() and many more, in the
+// program or in a library that is preloaded. The loader then gives the program's function to each library that refers
+// to the name, and our calls would go to the fake. So we look the name up in the symbol table of libc itself, as the
+// loader has mapped it. Nothing here calls a function, because the program may define that one, too.
+//
+// Used where our code is a part of the program (late, the adapters). What our shared libraries call needs no care:
+// names.cc.
+#pragma once
+
+#include <elf.h>
+#include <link.h>
+
+#include <atomic>
+#include <cstdint>
+
+/// The module that this code is in. Weak: a program that is linked statically has none.
+extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOLINT: the linker's name
+
+// Each program and each library keeps its copy to itself.
+#pragma GCC visibility push(hidden)
+namespace syscost::libc {
+
+/// What the loader has mapped, with the tables by which it finds symbols.
+class Module {
+ public:
+  explicit Module(const link_map* map) : map_(map) {
+    for (const ElfW(Dyn)* entry = map->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_SONAME) soname_ = entry->d_un.d_val;
+      if (entry->d_tag == DT_STRTAB) strings_ = reinterpret_cast<const char*>(address(entry->d_un.d_ptr));
+      if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address(entry->d_un.d_ptr));
+      if (entry->d_tag == DT_VERSYM) versions_ = reinterpret_cast<const ElfW(Half)*>(address(entry->d_un.d_ptr));
+      if (entry->d_tag == DT_GNU_HASH) hashes_ = reinterpret_cast<const std::uint32_t*>(address(entry->d_un.d_ptr));
+    }
+  }
+
+  bool is_named(const char* soname) const { return strings_ != nullptr && is_same(strings_ + soname_, soname); }
+
+  /// The address of `beginning` + `name`, in the version that new programs get; null if it is not defined here.
+  void* find(const char* beginning, const char* name) const {
+    if (hashes_ == nullptr || symbols_ == nullptr || strings_ == nullptr || hashes_[0] == 0) return nullptr;
+    constexpr std::uint32_t kFirst = 5381;
+    const std::uint32_t hash = add_to_hash(add_to_hash(kFirst, beginning), name);
+    const std::uint32_t buckets = hashes_[0];
+    const std::uint32_t first_symbol = hashes_[1];
+    const std::uint32_t* const heads = hashes_ + 4 + hashes_[2] * (sizeof(ElfW(Addr)) / sizeof *hashes_);
+    const std::uint32_t* const chains = heads + buckets;
+    std::uint32_t at = heads[hash % buckets];
+    if (at < first_symbol) return nullptr;
+    for (bool is_last = false; !is_last; ++at) {
+      const std::uint32_t its_hash = chains[at - first_symbol];
+      is_last = (its_hash & 1U) != 0;
+      const ElfW(Sym)& symbol = symbols_[at];
+      const bool is_old = versions_ != nullptr && (versions_[at] & 0x8000U) != 0;
+      if ((its_hash | 1U) == (hash | 1U) && symbol.st_shndx != SHN_UNDEF && !is_old && is_it(symbol, beginning, name)) {
+        return value_of(symbol);
+      }
+    }
+    return nullptr;
+  }
+
+ private:
+  static bool is_same(const char* one, const char* other) {
+    while (*one != '\0' && *one == *other) ++one, ++other;
+    return *one == *other;
+  }
+  static std::uint32_t add_to_hash(std::uint32_t hash, const char* text) {
+    for (; *text != '\0'; ++text) hash = hash * 33 + static_cast<unsigned char>(*text);
+    return hash;
+  }
+  bool is_it(const ElfW(Sym) & symbol, const char* beginning, const char* name) const {
+    const char* text = strings_ + symbol.st_name;
+    while (*beginning != '\0' && *beginning == *text) ++beginning, ++text;
+    return *beginning == '\0' && is_same(text, name);
+  }
+  void* value_of(const ElfW(Sym) & symbol) const {
+    void* const value = reinterpret_cast<void*>(map_->l_addr + symbol.st_value);  // NOLINT(performance-no-int-to-ptr)
+    // A function that chooses among implementations for this processor.
+    if ((symbol.st_info & 0xf) == STT_GNU_IFUNC) return reinterpret_cast<void* (*)()>(value)();
+    return value;
+  }
+  /// The loader has added the base, unless the table cannot be written.
+  void* address(ElfW(Addr) pointer) const {
+    return reinterpret_cast<void*>(pointer < map_->l_addr ? map_->l_addr + pointer : pointer);  // NOLINT
+  }
+
+  const link_map* map_;
+  ElfW(Xword) soname_ = 0;
+  const char* strings_ = nullptr;
+  const ElfW(Sym) * symbols_ = nullptr;
+  const ElfW(Half) * versions_ = nullptr;
+  const std::uint32_t* hashes_ = nullptr;
+};
+
+/// The first module of the namespace (dlmopen(3)) that this code is in; null in a program that is linked statically.
+inline const link_map* first_module() {
+  struct Namespaces {
+    r_debug its;
+    const Namespaces* next;  // since glibc 2.35, when there is a second one
+  };
+  const Namespaces* loader = nullptr;
+  // As assembler text: by a C++ name the program would get a copy of the loader's variable.
+  __asm__(".weak _r_debug\n\tmovq _r_debug@GOTPCREL(%%rip), %0" : "=r"(loader));
+  if (loader == nullptr || _DYNAMIC == nullptr) return nullptr;
+  constexpr int kHasNext = 2;
+  for (const Namespaces* one = loader; one != nullptr; one = one->its.r_version >= kHasNext ? one->next : nullptr) {
+    for (const link_map* map = one->its.r_map; map != nullptr; map = map->l_next) {
+      if (map->l_ld == _DYNAMIC) return one->its.r_map;
+    }
+  }
+  return loader->its.r_map;
+}
+
+/// The module that `name` names; null if there is none.
+inline const link_map* module_named(const char* soname) {
+  for (const link_map* map = first_module(); map != nullptr; map = map->l_next) {
+    if (Module(map).is_named(soname)) return map;
+  }
+  return nullptr;
+}
+
+/// Where the functions are that our calls go to. It does not change while the process lives, unless a module is
+/// unloaded.
+struct Places {
+  const link_map* libc = nullptr;
+  const link_map* older_parts[2] = {};  ///< Before glibc 2.34, threads and the loader's functions are not in libc.
+  const link_map* sanitizer = nullptr;  ///< The one that has the runtime of a sanitizer.
+  const link_map* guest = nullptr;      ///< syscost-guest, if this code is in its process.
+};
+
+inline Places find_places() {
+  Places found;
+  found.libc = module_named("libc.so.6");
+  found.older_parts[0] = module_named("libpthread.so.0");
+  found.older_parts[1] = module_named("libdl.so.2");
+  const link_map* const program = first_module();
+  if (program != nullptr && Module(program).find("syscost_guest_", "stands_for_libc") != nullptr) found.guest = program;
+  for (const link_map* map = program; map != nullptr && found.sanitizer == nullptr; map = map->l_next) {
+    if (Module(map).find("__sanitizer_", "print_stack_trace") != nullptr) found.sanitizer = map;
+  }
+  return found;
+}
+
+/// The program has the runtime of a sanitizer.
+inline bool has_sanitizer() {
+  return find_places().sanitizer != nullptr;
+}
+
+/// The function `name` of libc; null in a program that is linked statically, or if libc lacks it. A sanitizer's own
+/// function takes its place: it must see locks, forks and mappings. So does one of syscost-guest, which answers for the
+/// program that it started. Thread-safe; signal-safe after the first call.
+inline void* symbol(const char* name) {
+  static std::atomic<int> g_state{0};  // 1: being written, 2: written
+  static Places g_places;
+  int expected = 0;
+  if (g_state.load(std::memory_order_acquire) != 2 && g_state.compare_exchange_strong(expected, 1)) {
+    g_places = find_places();
+    g_state.store(2, std::memory_order_release);
+  }
+  const Places places = g_state.load(std::memory_order_acquire) == 2 ? g_places : find_places();
+  if (places.guest != nullptr) {
+    if (void* const found = Module(places.guest).find("", name)) return found;
+  }
+  if (places.sanitizer != nullptr) {
+    if (void* const found = Module(places.sanitizer).find("__interceptor_", name)) return found;
+  }
+  if (places.libc == nullptr) return nullptr;
+  if (void* const found = Module(places.libc).find("", name)) return found;
+  for (const link_map* const older : places.older_parts) {
+    if (void* const found = older != nullptr ? Module(older).find("", name) : nullptr) return found;
+  }
+  return nullptr;
+}
+
+inline void* symbol_or(const char* name, void* otherwise) {
+  void* const found = symbol(name);
+  // A call of one of the two, and not one call for each: a test looks for calls by libc's names.
+  __asm__("" : "+r"(otherwise));
+  return found != nullptr ? found : otherwise;
+}
+
+}  // namespace syscost::libc
+#pragma GCC visibility pop
+
+/// Another name for sources that are compiled into another namespace (late/absent.h).
+namespace syscost_libc = syscost::libc;
+
+/// libc's `name`, to be called: SYSCOST_LIBC(close)(fd). The program's where it is linked statically.
+#define SYSCOST_LIBC(name) \
+  (reinterpret_cast<decltype(&::name)>(::syscost_libc::symbol_or(#name, reinterpret_cast<void*>(&::name))))

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What our code in a measured process calls by a name that the program may define: imports.py FILE...
+
+A program may define write(), clock_gettime() or any other function of libc, and then each call by that name goes to it. So a shared library
+of ours imports none of these names (plugin/src/libc/names.inc), and an archive that programs link calls none (SYSCOST_LIBC in
+plugin/src/libc/symbols.h). Each name that may be imported or called is in a list below, with the reason. The C++ library calls libc's
+functions by name, too: so its files, clocks and threads must not be used either.
+"""
+import re
+import subprocess
+import sys
+
+ALLOWED = {
+    "computes on memory that is given to it: it makes no call, keeps nothing, and compilers call some of them by themselves":
+        "mem(chr|cmp|cpy|mem|move|set)|st[pr]n?cpy|str(n?len|n?cmp|casecmp|r?chr|cspn|str)|v?snprintf|sscanf|__isoc(99|23)_sscanf|"
+        "(__isoc23_)?strto(d|l|ll|ul|ull)|is(alnum|alpha|digit|print|space|xdigit)|to(lower|upper)|exp2|ldexp|l?round|llround|log2|pow|__sched_cpucount",
+    "the program's heap, which is meant: what one side allocates, the other side may free":
+        "malloc|calloc|free|aligned_alloc|strdup|_Zn[wa].*|_Zd[la].*",
+    "a variable":
+        "environ|__environ|program_invocation_short_name|__progname|stdout|stderr|__libc_single_threaded|_r_debug",
+    "what compilers call: reserved names, of libgcc, of the C++ runtime or of the start-up code":
+        "_ITM_.*|__gmon_start__|_Unwind_.*|__cxa_.*|__gxx_personality_v0|__dynamic_cast|__(u?div|popcount)[a-z]*\\d|__tls_get_addr|"
+        "__errno_location|__once_proxy|__register_atfork|__dso_handle|_GLOBAL_OFFSET_TABLE_|DW\\.ref\\..*|__stack_chk_fail|_DYNAMIC",
+    "functions of libsyscost and of the framework that the archive is for":
+        "syscost_.*|_ZN?K?T?[VISC]*(\\d?N)?K?(7syscost|14syscost_absent|7testing|9benchmark|5Catch|7doctest).*|_ZZ?(GV)?N?K?7syscost.*|"
+        "_ZGVZN7syscost.*|__real_.*",
+    "a checked form of these that _FORTIFY_SOURCE makes":
+        "__(mem|st[pr]n?)(cpy|move|set|cat)_chk|__v?snprintf_chk",
+    "kept by the library itself, and not by the program: the linker takes it from libc's static part, or it only reads a register":
+        "atexit|pthread_atfork|pthread_self",
+}
+# Of the C++ library: everything but what makes system calls.
+CPP = re.compile(r"_Z")
+CPP_CALLS = re.compile(r"basic_[io]?fstream|basic_filebuf|__basic_file|filesystem|chrono|St6thread|random_device|condition_variable|"
+                       r"this_thread|_ZS[t]?4c(out|err|log|in)|_ZSt4c(out|err|log|in)")
+CPP_PATHS = re.compile(r"_ZNK?St10filesystem7__cxx114path|_ZNSt6chrono8duration|_ZTI|_ZTS")
+SANITIZER = re.compile(r"__(asan|tsan|ubsan|msan|sanitizer)_")
+ALLOWED_NAMES = re.compile("|".join(f"(?:{names})" for names in ALLOWED.values()))
+
+
+def output(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def imported(library):
+    """The undefined names of a shared library."""
+    for line in output("nm", "-D", "--undefined-only", library).splitlines():
+        yield line.split()[-1].split("@")[0]
+
+
+def called(archive):
+    """The names that an archive's code calls, and does not define: by relocations that may lead through the PLT."""
+    defined = {line.split()[-1] for line in output("nm", "--defined-only", archive).splitlines() if len(line.split()) == 3}
+    for line in output("readelf", "--relocs", "--wide", archive).splitlines():
+        parts = line.split()
+        if len(parts) > 4 and parts[2] in ("R_X86_64_PLT32", "R_X86_64_PC32") and parts[4] not in defined and parts[4][0] != ".":
+            yield parts[4]
+
+
+def is_allowed(name):
+    if SANITIZER.match(name):
+        return True
+    if CPP.match(name) and CPP_CALLS.search(name) and not CPP_PATHS.match(name):
+        return False
+    return bool(ALLOWED_NAMES.fullmatch(name)) or bool(CPP.match(name))
+
+
+def main():
+    faults = 0
+    for path in sys.argv[1:]:
+        for name in sorted(set((called if path.endswith(".a") else imported)(path))):
+            if is_allowed(name):
+                continue
+            faults += 1
+            remedy = ("the C++ library calls libc by names: use plugin/src/os/paths.h, os/small_file.h or libc/clock.h" if CPP.match(name) else
+                      f"write SYSCOST_LIBC({name})(...)" if path.endswith(".a") else "add it to plugin/src/libc/names.inc")
+            print(f"imports: {path} calls {name}, which a program may define: {remedy}", file=sys.stderr)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
