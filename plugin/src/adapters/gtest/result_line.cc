@@ -10,6 +10,7 @@
 
 #include "adapters/gtest/versions.h"
 #include "libc/symbols.h"
+#include "syscost/counting.h"
 
 namespace syscost::gtest_adapter {
 namespace {
