@@ -34,7 +34,6 @@ ALLOWED = {
     "plugin/src/crash/journal.cc": ["link", "rename"],
     "plugin/src/symbols/helper/confine.cc": ["create"],
     # Streams read files of /proc and /sys, which the kernel writes.
-    "plugin/src/agent/inject/guest_start.cc": ["stream"],
     "plugin/src/agent/inject/permission.cc": ["stream"],
     # The folder that the user named for artifacts.
     "plugin/src/os/paths.cc": ["folder"],
