@@ -106,6 +106,7 @@ class ServerInChild {
                                      "syscost-test-%d-%d", getpid(), ++number);
     address_.size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<std::size_t>(length));
     if (refuses) refuse_descriptors(listener_);
+    ask_for_senders(listener_);
     EXPECT_EQ(bind(listener_, reinterpret_cast<const sockaddr*>(&address_.name), address_.size), 0);
     EXPECT_EQ(listen(listener_, 100), 0);
   }

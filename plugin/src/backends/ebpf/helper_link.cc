@@ -140,6 +140,7 @@ Result<Start> start_helper(const std::string& path, const Address& address, cons
   const Socket listener;
   if (listener.get() < 0) return errno_failure("open", "a socket", errno);
   refuse_descriptors(listener.get());
+  ask_for_senders(listener.get());
   if (bind(listener.get(), reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0) {
     if (errno == EADDRINUSE) return Start::taken;
     return errno_failure("bind", "the eBPF helper's name", errno);
@@ -285,6 +286,7 @@ Result<std::unique_ptr<HelperLink>> HelperLink::start_own(const ProgramRequest& 
   Socket client(ends[0]);
   Socket helpers(ends[1]);
   refuse_descriptors(helpers.get());
+  ask_for_senders(helpers.get());
   const Result<DetachedProcess> helper = start_detached({{path}, environment_of_helper(), {helpers.get()}, kNeeded});
   if (!helper.ok()) return helper.failure();
   client.trusts(geteuid());

@@ -55,11 +55,6 @@ Message receive(int connection, void* into, std::size_t size, int flags) {
 
 }  // namespace
 
-void ask_for_senders(int connection) {
-  const int on = 1;
-  setsockopt(connection, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
-}
-
 Arrival receive_question(int connection, bool may_bring_descriptors, Question& question, Sender& sender) {
   if (may_bring_descriptors && receive(connection, &question, sizeof question, MSG_PEEK).has_descriptors) {
     return Arrival::descriptors;

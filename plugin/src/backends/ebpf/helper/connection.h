@@ -34,9 +34,6 @@ enum class Arrival {
   end,          ///< The other end is gone.
 };
 
-/// From here on messages tell their sender.
-void ask_for_senders(int connection);
-
 /// Takes the next message, and no descriptor. `may_bring_descriptors`: unless refuses_descriptors(). `sender` is of a
 /// question or of nonsense.
 Arrival receive_question(int connection, bool may_bring_descriptors, Question& question, Sender& sender);

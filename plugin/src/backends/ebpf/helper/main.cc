@@ -100,6 +100,7 @@ int serve_everyone() {
   unlink(address.name.sun_path);
   const int listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   refuse_descriptors(listener);
+  ask_for_senders(listener);
   if (listener < 0 || bind(listener, reinterpret_cast<const sockaddr*>(&address.name), address.size) != 0 ||
       chmod(address.name.sun_path, 0666) != 0 || listen(listener, SOMAXCONN) != 0) {
     return fail("listen");

@@ -111,6 +111,11 @@ bool refuses_descriptors(int socket) {
   return getsockopt(socket, SOL_SOCKET, SO_PASSRIGHTS, &passes, &size) == 0 && passes == 0;
 }
 
+void ask_for_senders(int socket) {
+  const int on = 1;
+  setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on);
+}
+
 bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed) {
   return send_passing(socket, message, size, passed.all(), MSG_DONTWAIT) == static_cast<ssize_t>(size);
 }

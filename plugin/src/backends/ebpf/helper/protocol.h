@@ -86,6 +86,10 @@ void refuse_descriptors(int socket);
 /// Whether the kernel does that.
 bool refuses_descriptors(int socket);
 
+/// From here on, messages to `socket`, and to connections that it will accept, tell their sender. To be called before
+/// anyone can send: a message that is sent before has no sender, so it would be taken for another process's.
+void ask_for_senders(int socket);
+
 /// Sends at once or not at all. False: errno says why.
 bool send_message(int socket, const void* message, std::size_t size, const PassedDescriptors& passed = {});
 /// Receives a message of just that size, and its descriptors as receive_passing() does. False when the other end is

@@ -113,7 +113,6 @@ void Server::add_client(int socket) {
       (is_guest && count_of(peer.uid, false) >= kConnectionsOfAGuest)) {
     return close_connection(socket);
   }
-  ask_for_senders(socket);
   Client client;
   client.socket = socket;
   client.number = peer.pid;
