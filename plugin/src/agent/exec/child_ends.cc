@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,34 +18,50 @@ namespace {
 
 using syscost::agent::kEndSignals;
 
-using Wait4 = pid_t(pid_t, int*, int, rusage*);
-using Waitid = int(idtype_t, id_t, siginfo_t*, int);
+/// The next functions of these names: libc's, or those of a library that stands in for it.
+struct Waits {
+  pid_t (*wait)(int*) = nullptr;
+  pid_t (*waitpid)(pid_t, int*, int) = nullptr;
+  pid_t (*wait3)(int*, int, rusage*) = nullptr;
+  pid_t (*wait4)(pid_t, int*, int, rusage*) = nullptr;
+  int (*waitid)(idtype_t, id_t, siginfo_t*, int) = nullptr;
+};
 
 std::uint32_t* g_ends = nullptr;  // null = nothing is counted
-Wait4* g_wait4 = nullptr;
-Waitid* g_waitid = nullptr;
 
-[[gnu::constructor]] void look_up_waits() {
-  g_wait4 = reinterpret_cast<Wait4*>(dlsym(RTLD_NEXT, "wait4"));
-  g_waitid = reinterpret_cast<Waitid*>(dlsym(RTLD_NEXT, "waitid"));
+template <class Function>
+void look_up(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
 /// A constructor of another library may wait before ours has run.
-pid_t libc_wait4(pid_t process, int* status, int options, rusage* usage) {
-  if (g_wait4 != nullptr) return g_wait4(process, status, options, usage);
-  return static_cast<pid_t>(syscall(SYS_wait4, process, status, options, usage));
+const Waits& next() {
+  static Waits waits;
+  if (waits.waitid == nullptr) {
+    look_up(waits.wait, "wait");
+    look_up(waits.waitpid, "waitpid");
+    look_up(waits.wait3, "wait3");
+    look_up(waits.wait4, "wait4");
+    look_up(waits.waitid, "waitid");
+  }
+  return waits;
+}
+
+[[gnu::constructor]] void look_up_waits() {
+  next();
 }
 
 void count(int signal) {
   if (signal > 0 && signal < kEndSignals) std::atomic_ref(g_ends[signal]).fetch_add(1, std::memory_order_relaxed);
 }
 
-pid_t counted_wait(pid_t process, int* status, int options, rusage* usage) {
-  if (g_ends == nullptr) return libc_wait4(process, status, options, usage);
+/// Calls `wait_for(status)` and counts the child that it reports. The program may ask for no status.
+template <class Wait>
+pid_t counted(int* status, const Wait& wait_for) {
   int own = 0;
-  int* const its = status != nullptr ? status : &own;
-  const pid_t ended = libc_wait4(process, its, options, usage);
-  if (ended > 0 && WIFSIGNALED(*its)) count(WTERMSIG(*its));
+  int* const its = status != nullptr || g_ends == nullptr ? status : &own;
+  const pid_t ended = wait_for(its);
+  if (g_ends != nullptr && ended > 0 && WIFSIGNALED(*its)) count(WTERMSIG(*its));
   return ended;
 }
 
@@ -69,22 +84,21 @@ void count_child_ends(const char* path) {
 extern "C" {
 
 pid_t wait(int* status) {
-  return counted_wait(-1, status, 0, nullptr);
+  return counted(status, [](int* its) { return next().wait(its); });
 }
 pid_t waitpid(pid_t process, int* status, int options) {
-  return counted_wait(process, status, options, nullptr);
+  return counted(status, [&](int* its) { return next().waitpid(process, its, options); });
 }
 pid_t wait3(int* status, int options, rusage* usage) noexcept {
-  return counted_wait(-1, status, options, usage);
+  return counted(status, [&](int* its) { return next().wait3(its, options, usage); });
 }
 pid_t wait4(pid_t process, int* status, int options, rusage* usage) noexcept {
-  return counted_wait(process, status, options, usage);
+  return counted(status, [&](int* its) { return next().wait4(process, its, options, usage); });
 }
 int waitid(idtype_t kind, id_t process, siginfo_t* information, int options) {
   siginfo_t own{};
   siginfo_t* const its = information != nullptr || g_ends == nullptr ? information : &own;
-  const int result = g_waitid != nullptr ? g_waitid(kind, process, its, options)
-                                         : static_cast<int>(syscall(SYS_waitid, kind, process, its, options, nullptr));
+  const int result = next().waitid(kind, process, its, options);
   if (g_ends == nullptr || result != 0 || its->si_pid == 0 || (options & WNOWAIT) != 0) return result;
   if (its->si_code == CLD_KILLED || its->si_code == CLD_DUMPED) count(its->si_status);
   return result;
