@@ -57,11 +57,11 @@ Stack make_signal_stack(Thread& thread) {
 void shrink(char* arena, std::uint64_t& bytes, const std::uint64_t& used, std::uint64_t more) {
   constexpr std::uint64_t kPageBytes = 4096;
   std::atomic_ref end(bytes);
-  const std::uint64_t before = end.load();
+  std::uint64_t before = end.load();
   const std::uint64_t wanted =
       (std::atomic_ref(const_cast<std::uint64_t&>(used)).load() + more + kPageBytes - 1) & ~(kPageBytes - 1);
-  if (arena == nullptr || wanted >= before) return;
-  end.store(wanted);
+  // Of two threads at once, one unmaps: the other would unmap what has taken the room since.
+  if (arena == nullptr || wanted >= before || !end.compare_exchange_strong(before, wanted)) return;
   syscost_raw_syscall(SYS_munmap, reinterpret_cast<long>(arena + wanted), static_cast<long>(before - wanted));
 }
 
