@@ -8,6 +8,7 @@
 #include <memory_resource>
 
 #include "os/environment.h"
+#include "os/file_status.h"
 
 namespace syscost {
 
@@ -17,11 +18,19 @@ Descriptor open_regular(const char* path, int more_flags, int folder) {
     number = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | more_flags);
   } while (number < 0 && errno == EINTR);
   Descriptor file(number);
+  if (!file.is_open()) return file;
   struct stat status {};
-  if (!file.is_open() || fstat(file.number(), &status) != 0) return Descriptor();
-  if (S_ISREG(status.st_mode)) return file;
-  errno = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-  return Descriptor();
+  int reason = 0;
+  if (status_of(file.number(), &status) != 0) {
+    reason = errno;
+  } else if (!S_ISREG(status.st_mode)) {
+    reason = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  } else {
+    return file;
+  }
+  file = Descriptor();
+  errno = reason;
+  return file;
 }
 
 Descriptor open_folder_in(int folder, const char* name) {
