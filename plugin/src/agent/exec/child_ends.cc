@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "agent/exec/child_ends.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -13,10 +12,12 @@
 #include <cstdint>
 
 #include "agent/common/variables.h"
+#include "agent/exec/next_function.h"
 
 namespace {
 
 using syscost::agent::kEndSignals;
+using syscost::agent::look_up_next;
 
 /// The next functions of these names: libc's, or those of a library that stands in for it.
 struct Waits {
@@ -29,20 +30,15 @@ struct Waits {
 
 std::uint32_t* g_ends = nullptr;  // null = nothing is counted
 
-template <class Function>
-void look_up(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
 /// A constructor of another library may wait before ours has run.
 const Waits& next() {
   static Waits waits;
   if (waits.waitid == nullptr) {
-    look_up(waits.wait, "wait");
-    look_up(waits.waitpid, "waitpid");
-    look_up(waits.wait3, "wait3");
-    look_up(waits.wait4, "wait4");
-    look_up(waits.waitid, "waitid");
+    look_up_next(waits.wait, "wait");
+    look_up_next(waits.waitpid, "waitpid");
+    look_up_next(waits.wait3, "wait3");
+    look_up_next(waits.wait4, "wait4");
+    look_up_next(waits.waitid, "waitid");
   }
   return waits;
 }

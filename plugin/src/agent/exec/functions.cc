@@ -7,7 +7,6 @@
 // They may run in the child of vfork(), in its parent's memory: so they allocate on the stack, and libc's functions are
 // looked up before main().
 #include <alloca.h>
-#include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include <cstdarg>
 
 #include "agent/common/variables.h"
+#include "agent/exec/next_function.h"
 #include "agent/exec/passing_on.h"
 
 namespace {
@@ -25,6 +25,7 @@ using syscost::agent::instead_of;
 using syscost::agent::instead_of_found;
 using syscost::agent::is_passing_on;
 using syscost::agent::kInjectProgram;
+using syscost::agent::look_up_next;
 
 using Execve = int(const char*, char* const*, char* const*);
 using Fexecve = int(int, char* const*, char* const*);
@@ -41,20 +42,15 @@ struct Libc {
   Spawn* posix_spawnp = nullptr;
 };
 
-template <class Function>
-void look_up(Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
-}
-
 const Libc& libc() {
   static Libc its;
   if (its.execve == nullptr) {
-    look_up(its.execvpe, "execvpe");
-    look_up(its.fexecve, "fexecve");
-    look_up(its.execveat, "execveat");
-    look_up(its.posix_spawn, "posix_spawn");
-    look_up(its.posix_spawnp, "posix_spawnp");
-    look_up(its.execve, "execve");
+    look_up_next(its.execvpe, "execvpe");
+    look_up_next(its.fexecve, "fexecve");
+    look_up_next(its.execveat, "execveat");
+    look_up_next(its.posix_spawn, "posix_spawn");
+    look_up_next(its.posix_spawnp, "posix_spawnp");
+    look_up_next(its.execve, "execve");
   }
   return its;
 }
