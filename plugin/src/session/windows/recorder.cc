@@ -82,9 +82,9 @@ void Recorder::let_outcome_wait(std::string window) {
   lets_outcome_wait_ = sink_.has_value();
 }
 
-/// A row was added with `outcome` at `at`.
+/// A row was added with `outcome` at `at`. Rows of scopes have none.
 void Recorder::note_outcome(std::size_t at, std::string_view outcome) {
-  if (!lets_outcome_wait_) return;
+  if (!lets_outcome_wait_ || outcome.empty()) return;
   outcomes_.push_back(at);
   outcome_length_ = outcome.size();
 }

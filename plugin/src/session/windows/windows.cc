@@ -193,6 +193,7 @@ adapter::Report Windows::close(std::string_view outcome, int framework_writes, O
 void Windows::settle_outcome(std::string_view outcome) {
   if (shared_.is_fork_child()) return;
   const Recorder::Lock guard = shared_.recorder.take_lock();
+  const OwnCalls own(backend_of_open_scopes());
   shared_.recorder.settle_outcome(outcome);
 }
 
