@@ -63,9 +63,7 @@ std::string why_not_trusted(const struct stat& status) {
   if (!is_trusted_owner(status.st_uid)) {
     return "belongs to another user (id " + std::to_string(status.st_uid) + ")";
   }
-  const bool has_own_group = status.st_gid == status.st_uid;
-  const mode_t of_others = has_own_group ? S_IWOTH : S_IWOTH | S_IWGRP;
-  return (status.st_mode & of_others) == 0 ? "" : "can be written by other users";
+  return (status.st_mode & S_IWOTH) == 0 ? "" : "can be written by other users";
 }
 
 Replacement::~Replacement() {

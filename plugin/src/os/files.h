@@ -56,8 +56,7 @@ bool read_whole(const Descriptor& file, std::size_t most, String& text);
 bool is_trusted_owner(uid_t owner);
 
 /// Why a file or folder may not be trusted, as the end of a sentence: `belongs to another user (id 17)`, `can be
-/// written by other users`. "" if it may. The group of the owner's own number, which many systems give each user, has
-/// no other member.
+/// written by other users`. "" if it may. The group is trusted: its owner chose who shares it.
 std::string why_not_trusted(const struct stat& status);
 
 /// A file that is there whole, or not at all: it is written beside its path, under a name that no one can foresee, and

@@ -52,12 +52,10 @@ TEST(WhyNotTrusted, NamesOwnersAndRightsOfOthers) {
   status.st_mode = S_IFDIR | 0755;
   status.st_uid = status.st_gid = geteuid();
   EXPECT_EQ(why_not_trusted(status), "");
-  status.st_mode = S_IFDIR | 0775;
-  EXPECT_EQ(why_not_trusted(status), "") << "the group of the user's own number has no other member";
+  status.st_mode = S_IFDIR | 02775;
   status.st_gid = geteuid() + 1;
-  EXPECT_EQ(why_not_trusted(status), "can be written by other users");
+  EXPECT_EQ(why_not_trusted(status), "") << "git trusts the group of the owner's file, too";
   status.st_mode = S_IFDIR | 0757;
-  status.st_gid = geteuid();
   EXPECT_EQ(why_not_trusted(status), "can be written by other users");
   status.st_mode = S_IFDIR | 0700;
   status.st_uid = 0;

@@ -96,13 +96,24 @@ TEST_F(CommitTest, IsNotReadThroughLinksInsideTheRepository) {
   std::filesystem::create_directories(folder_.file(".git/refs/heads"));
   std::filesystem::create_symlink(folder_.file("secret"), folder_.file(".git/refs/heads/main"));
   EXPECT_EQ(commit(), "");
+  EXPECT_EQ(why_not(), folder_.file(".git/refs/heads/main") + " is a link");
   file("other/heads/main", kHash + "\n");
   std::filesystem::remove_all(folder_.file(".git/refs"));
   std::filesystem::create_symlink(folder_.file("other"), folder_.file(".git/refs"));
   EXPECT_EQ(commit(), "");
+  EXPECT_EQ(why_not(), folder_.file(".git/refs") + " is a link");
+  file(".git/packed-refs", kHash + " refs/heads/main\n");
+  EXPECT_EQ(commit(), kHash);
+  EXPECT_EQ(why_not(), "");
+  std::filesystem::remove_all(folder_.file(".git/refs"));
+  std::filesystem::rename(folder_.file(".git/packed-refs"), folder_.file("packed"));
+  std::filesystem::create_symlink(folder_.file("packed"), folder_.file(".git/packed-refs"));
+  EXPECT_EQ(commit(), "");
+  EXPECT_EQ(why_not(), folder_.file(".git/packed-refs") + " is a link");
   std::filesystem::remove(folder_.file(".git/HEAD"));
   std::filesystem::create_symlink(folder_.file("secret"), folder_.file(".git/HEAD"));
   EXPECT_EQ(commit(), "");
+  EXPECT_EQ(why_not(), folder_.file(".git/HEAD") + " is a link");
 }
 
 TEST_F(CommitTest, IsReadWhereTheRepositoryItselfIsALink) {
@@ -145,6 +156,18 @@ TEST_F(CommitTest, IsNotTakenWhereOthersMayWrite) {
   EXPECT_EQ(commit("shared/work"), kHash);
   ASSERT_EQ(chmod(folder_.file("shared/.git").c_str(), 01777), 0);
   EXPECT_EQ(commit("shared/work"), "");
+}
+
+TEST_F(CommitTest, IsTakenWhereTheGroupMayWrite) {
+  // As by umask 002, and by `git init --shared=group`.
+  file("shared/.git/HEAD", kHash + "\n");
+  for (const char* name : {"shared", "shared/.git"}) {
+    const std::string path = folder_.file(name);
+    if (geteuid() == 0) ASSERT_EQ(chown(path.c_str(), 0, 1002), 0);
+    ASSERT_EQ(chmod(path.c_str(), 02775), 0);
+  }
+  EXPECT_EQ(commit("shared/work"), kHash);
+  EXPECT_EQ(why_not("shared/work"), "");
 }
 
 TEST_F(CommitTest, IsNotTakenFromASharedFolderThatAPointerNames) {

@@ -10,6 +10,7 @@
 #include <climits>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "os/environment.h"
 #include "os/files.h"
@@ -35,24 +36,46 @@ bool is_reference(std::string_view name) {
          name.find("//") == std::string_view::npos && std::none_of(name.begin(), name.end(), is_control);
 }
 
-/// The first line of the file `path` in `folder`; no part of `path` may be a link.
-std::string first_line_of(const Descriptor& folder, std::string_view path) {
+/// A folder of a repository, and what a message calls it.
+struct GitFolder {
+  Descriptor opened;
+  std::string shown;
+};
+
+/// If `name` in `folder` is a link, `why_not` says so of `path`.
+void note_link(const Descriptor& folder, const std::string& name, const std::string& path, std::string& why_not) {
+  struct stat status {};
+  const bool is_there = fstatat(folder.number(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
+  if (is_there && S_ISLNK(status.st_mode) && why_not.empty()) why_not = path + " is a link";
+}
+
+/// The first line of the file `path` in `git`. If a part of `path` is a link, "", and `why_not` says so.
+std::string first_line_of(const GitFolder& git, const std::string& path, std::string& why_not) {
   Descriptor inner;
-  const Descriptor* last = &folder;
-  for (std::size_t slash; (slash = path.find('/')) != std::string_view::npos; path.remove_prefix(slash + 1)) {
-    inner = open_folder_in(last->number(), std::string(path.substr(0, slash)).c_str());
-    if (!inner.is_open()) return {};
+  const Descriptor* last = &git.opened;
+  std::size_t begin = 0;
+  for (std::size_t slash; (slash = path.find('/', begin)) != std::string::npos; begin = slash + 1) {
+    const std::string name = path.substr(begin, slash - begin);
+    Descriptor next = open_folder_in(last->number(), name.c_str());
+    if (!next.is_open()) {
+      note_link(*last, name, git.shown + "/" + path.substr(0, slash), why_not);
+      return {};
+    }
+    inner = std::move(next);
     last = &inner;
   }
-  const Descriptor file = open_regular(std::string(path).c_str(), O_NOFOLLOW, last->number());
+  const std::string name = path.substr(begin);
+  const Descriptor file = open_regular(name.c_str(), O_NOFOLLOW, last->number());
+  if (!file.is_open()) note_link(*last, name, git.shown + "/" + path, why_not);
   std::string text;
   if (!file.is_open() || !read_whole(file, kMostOfSmallFile, text)) return {};
   return text.substr(0, text.find('\n'));
 }
 
 /// The hash of `name` in packed-refs, which has a line `HASH NAME` for each name. It may have many thousand.
-std::string packed_reference(const Descriptor& git, const std::string& name) {
-  const Descriptor file = open_regular("packed-refs", O_NOFOLLOW, git.number());
+std::string packed_reference(const GitFolder& git, const std::string& name, std::string& why_not) {
+  const Descriptor file = open_regular("packed-refs", O_NOFOLLOW, git.opened.number());
+  if (!file.is_open()) note_link(git.opened, "packed-refs", git.shown + "/packed-refs", why_not);
   const std::string wanted = " " + name;
   std::array<char, 4096> chunk{};
   std::string line;
@@ -83,22 +106,24 @@ Descriptor open_trusted(int folder, const std::string& path, const std::string& 
   return Descriptor();
 }
 
-FoundCommit commit_of_git_folder(const Descriptor& git, const std::string& shown) {
+FoundCommit commit_of_git_folder(GitFolder git) {
   constexpr std::string_view kReference = "ref: ";
-  const std::string head = first_line_of(git, "HEAD");
+  FoundCommit found;
+  const std::string head = first_line_of(git, "HEAD", found.why_not);
   if (is_hash(head)) return {head, {}};
-  if (!head.starts_with(kReference) || !is_reference(std::string_view(head).substr(kReference.size()))) return {};
+  if (!head.starts_with(kReference) || !is_reference(std::string_view(head).substr(kReference.size()))) return found;
   const std::string name = head.substr(kReference.size());
   // A linked work tree has its own HEAD and shares the branches.
-  FoundCommit found;
-  const std::string common = first_line_of(git, "commondir");
-  const Descriptor shared =
-      common.empty() ? Descriptor() : open_trusted(git.number(), common, shown + "/commondir", found.why_not);
-  if (!common.empty() && !shared.is_open()) return found;
-  const Descriptor& folder = common.empty() ? git : shared;
-  found.hash = first_line_of(folder, name);
-  if (found.hash.empty()) found.hash = packed_reference(folder, name);
-  if (!is_hash(found.hash)) found.hash.clear();
+  const std::string common = first_line_of(git, "commondir", found.why_not);
+  if (!common.empty()) {
+    git.shown += "/commondir";
+    git.opened = open_trusted(git.opened.number(), common, git.shown, found.why_not);
+    if (!git.opened.is_open()) return found;
+  }
+  found.hash = first_line_of(git, name, found.why_not);
+  if (found.hash.empty()) found.hash = packed_reference(git, name, found.why_not);
+  if (is_hash(found.hash)) return {found.hash, {}};
+  found.hash.clear();
   return found;
 }
 
@@ -109,9 +134,9 @@ std::optional<FoundCommit> commit_of(const std::string& folder, const std::strin
   struct stat around {};
   if (lstat(name.c_str(), &own) != 0 || stat(folder.empty() ? "/" : folder.c_str(), &around) != 0) return std::nullopt;
   // In a folder with the sticky bit only the owner of a file can put another one in its place.
-  if ((around.st_mode & S_ISVTX) != 0) around.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  if ((around.st_mode & S_ISVTX) != 0) around.st_mode &= ~static_cast<mode_t>(S_IWOTH);
   // The rights of a link mean nothing.
-  if (S_ISLNK(own.st_mode)) own.st_mode &= ~static_cast<mode_t>(S_IWGRP | S_IWOTH);
+  if (S_ISLNK(own.st_mode)) own.st_mode &= ~static_cast<mode_t>(S_IWOTH);
   FoundCommit found;
   if (const std::string reason = why_not_trusted(own); !reason.empty()) {
     found.why_not = name + " " + reason;
@@ -121,17 +146,18 @@ std::optional<FoundCommit> commit_of(const std::string& folder, const std::strin
   if (!S_ISREG(own.st_mode)) {
     if (access((name + "/HEAD").c_str(), R_OK) != 0) return std::nullopt;
     if (!found.why_not.empty()) return found;
-    const Descriptor git = open_trusted(AT_FDCWD, name, name, found.why_not);
-    return git.is_open() ? commit_of_git_folder(git, name) : found;
+    Descriptor git = open_trusted(AT_FDCWD, name, name, found.why_not);
+    return git.is_open() ? commit_of_git_folder({std::move(git), name}) : found;
   }
   if (!found.why_not.empty()) return found;
   // Submodules and linked work trees have a file there that names the folder.
-  const Descriptor outer(open(folder.empty() ? "/" : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::string pointer = outer.is_open() ? first_line_of(outer, ".git") : std::string();
+  const GitFolder outer{Descriptor(open(folder.empty() ? "/" : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+                        folder};
+  const std::string pointer = outer.opened.is_open() ? first_line_of(outer, ".git", found.why_not) : std::string();
   if (!pointer.starts_with(kPointer)) return std::nullopt;
-  const Descriptor git =
-      open_trusted(outer.number(), pointer.substr(kPointer.size()), name + "'s folder", found.why_not);
-  return git.is_open() ? commit_of_git_folder(git, name) : found;
+  const std::string shown = name + "'s folder";
+  Descriptor git = open_trusted(outer.opened.number(), pointer.substr(kPointer.size()), shown, found.why_not);
+  return git.is_open() ? commit_of_git_folder({std::move(git), shown}) : found;
 }
 
 }  // namespace

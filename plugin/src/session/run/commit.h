@@ -7,8 +7,9 @@
 // uncommitted changes.
 //
 // In a folder that several users share, the repository may be a stranger's, made to show a file of ours in the column.
-// So we read a repository only where git would: it belongs to this user, and no one else can write to it. Names in it
-// lead to files below it, through no link, and the column gets nothing but a hash.
+// So we read a repository only where git would: it belongs to this user, to root, or to who started `sudo`. We are
+// stricter in one thing: not everyone can write to it. As for git, its group may. Names in it lead to files below it,
+// through no link, and the column gets nothing but a hash.
 #pragma once
 
 #include <string>
