@@ -109,19 +109,41 @@ TEST(Artifacts, FollowNoLinkThatSomebodyPlanted) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
 }
 
-TEST(Artifacts, FollowALinkAsTheirRootOnlyIfTheUserNamedIt) {
+TEST(Artifacts, FollowALinkAsTheirRootOnlyIfTheUserMadeOrNamedIt) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder.file("mine"));
   std::filesystem::create_directories(folder.file("victim"));
   std::filesystem::create_symlink(folder.file("mine"), folder.file("of_my_choice"));
-  std::filesystem::create_symlink(folder.file("victim"), folder.file("syscost_artifacts"));
+  std::filesystem::create_symlink("victim", folder.file("syscost_artifacts"));
   const std::string root = folder.file("syscost_artifacts");
+  EXPECT_TRUE(Artifacts::open(folder.file("of_my_choice"), "run", "program").ok());
+  EXPECT_TRUE(std::filesystem::exists(folder.file("mine/run/program")));
+  EXPECT_TRUE(Artifacts::open(root, "of_mine", "program").ok());
+  EXPECT_TRUE(std::filesystem::exists(folder.file("victim/of_mine/program")));
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to make a link another's";
+  ASSERT_EQ(lchown(root.c_str(), 65534, 65534), 0);
   const Result<Artifacts> artifacts = Artifacts::open(root, "run", "program");
   ASSERT_FALSE(artifacts.ok());
   EXPECT_EQ(artifacts.failure().reason, "artifacts are not written through the link " + root);
-  EXPECT_TRUE(std::filesystem::is_empty(folder.file("victim")));
-  EXPECT_TRUE(Artifacts::open(folder.file("of_my_choice"), "run", "program").ok());
-  EXPECT_TRUE(std::filesystem::exists(folder.file("mine/run/program")));
+  EXPECT_FALSE(std::filesystem::exists(folder.file("victim/run")));
+}
+
+TEST(Artifacts, ArePutIntoTheFolderOfAnotherUserWhereAllBelongsToThatUser) {
+  TemporaryFolder folder;
+  if (geteuid() != 0) GTEST_SKIP() << "needs root, to make a folder another's";
+  // As where root in a container measures in the folder of a user of the host.
+  const std::string root = folder.file("work/syscost_artifacts");
+  for (const std::string& path : {folder.file("work"), root, root + "/run"}) {
+    std::filesystem::create_directories(path);
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+    ASSERT_EQ(chmod(path.c_str(), 0775), 0);
+  }
+  EXPECT_TRUE(Artifacts::open(root, "run", "program").ok());
+  for (const std::string& path : {folder.file("work"), root}) {
+    ASSERT_EQ(chmod(path.c_str(), 01777), 0);
+    EXPECT_FALSE(Artifacts::open(root, "run", "program").ok()) << path << " is shared";
+    ASSERT_EQ(chmod(path.c_str(), 0755), 0);
+  }
 }
 
 TEST(Artifacts, AreNotPutIntoTheRootOfAnotherUser) {

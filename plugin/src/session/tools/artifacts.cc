@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -39,6 +40,13 @@ Failure cannot_write(const std::string& path, int error) {
   return errno_failure("write artifacts to", path, error);
 }
 
+/// Who owns the folder around it can replace it anyway, unless others can, too.
+bool is_as_its_surroundings(const Descriptor& parent, const struct stat& status) {
+  struct stat around {};
+  return fstat(parent.number(), &around) == 0 && around.st_uid == status.st_uid &&
+         ((around.st_mode | status.st_mode) & S_IWOTH) == 0;
+}
+
 /// Opens the folder `name` inside `parent`, and makes it where it is not there. `path` is for messages.
 Result<Descriptor> enter(const Descriptor& parent, const std::string& name, const std::string& path) {
   const bool is_new = mkdirat(parent.number(), name.c_str(), 0777) == 0;
@@ -52,12 +60,25 @@ Result<Descriptor> enter(const Descriptor& parent, const std::string& name, cons
                    "--syscost_artifacts"};
   }
   if (!folder.is_open() || fstat(folder.number(), &status) != 0) return cannot_write(path, errno);
-  if (!is_new && !is_trusted_owner(status.st_uid)) {
+  if (!is_new && !is_trusted_owner(status.st_uid) && !is_as_its_surroundings(parent, status)) {
     return Failure{"artifacts are not written into " + path + ": it belongs to another user (id " +
                        std::to_string(status.st_uid) + ")",
                    "remove it, or name another folder by --syscost_artifacts, or another run by SYSCOST_RUN_ID"};
   }
   return folder;
+}
+
+/// Opens the folder to which `name` leads, if it is a link that the user, or root, has made.
+Descriptor open_own_link(const Descriptor& parent, const char* name) {
+  // The link that is looked at is the one that is read, whatever stands there meanwhile.
+  const Descriptor link(openat(parent.number(), name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  if (!link.is_open() || fstat(link.number(), &status) != 0) return Descriptor();
+  if (!S_ISLNK(status.st_mode) || !is_trusted_owner(status.st_uid)) return Descriptor();
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = readlinkat(link.number(), "", target.data(), target.size() - 1);
+  if (length <= 0) return Descriptor();
+  return Descriptor(openat(parent.number(), target.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 /// Opens `path`, which is below `root`, and makes what of it is not there.
@@ -86,6 +107,7 @@ Result<Descriptor> open_artifacts_root(const std::string& root) {
   Descriptor folder(::open(named.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return cannot_write(root, errno);
   if (!is_our_choice) return folder;
+  if (Descriptor linked = open_own_link(folder, kArtifactsName); linked.is_open()) return linked;
   return enter(folder, kArtifactsName, root);
 }
 

@@ -10,8 +10,10 @@
 //
 // Other users may be able to write to ROOT, or to the folder around it, as to /tmp/syscost_artifacts, and could place a
 // link there that leads our files elsewhere. So we follow no link below ROOT, and refuse a folder of another user
-// (other than root, or the user of `sudo`). The same holds for ROOT itself, if it has the name that we choose; you may
-// give a name of your own to a link or to another user's folder.
+// (other than root, or the user of `sudo`), unless the same user owns the folder around it and others can write to
+// neither: root in a container, for one, measures in the user's folder. The same holds for ROOT itself, if it has the
+// name that we choose, except that we follow a link that you have made; you may give a name of your own to any link or
+// folder.
 #pragma once
 
 #include <string>
@@ -26,8 +28,8 @@ namespace syscost::session {
 /// ROOT, if the user names none.
 inline constexpr const char* kArtifactsName = "syscost_artifacts";
 
-/// Opens ROOT, an absolute path, and makes it if it is not there. Fails if it has our name and is a link or another
-/// user's.
+/// Opens ROOT, an absolute path, and makes it if it is not there. Fails if it has our name and is another user's link
+/// or folder.
 Result<Descriptor> open_artifacts_root(const std::string& root);
 
 /// `text` as the name of one file or folder: letters, digits and a few marks stay, others become `_`, and a long text
