@@ -206,7 +206,7 @@ int ab(const cli::Options& asked, const render::Paint& paint, std::ostream& out,
     rule_problems.print(err);
     return cli::kExitBadInput;
   }
-  const MeasurementFolder folder(options.keep);
+  const MeasurementFolder folder(options.keep, err);
   if (!folder.fault().empty()) {
     err << "bench: " << csv::printable(folder.fault()) << '\n';
     return cli::kExitBadInput;

@@ -191,7 +191,7 @@ std::string Confirmation::text() const {
 
 std::string run_again(const std::vector<std::string>& command, std::size_t times, const Suspicion& suspicion,
                       std::ostream& err) {
-  const MeasurementFolder folder("");
+  const MeasurementFolder folder("", err);
   if (!folder.fault().empty()) return folder.fault() + '\n';
   const InterruptRequest interrupt;
   const bool is_by_program = std::any_of(

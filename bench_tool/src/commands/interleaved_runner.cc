@@ -12,11 +12,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <ostream>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "commands/child.h"
+#include "csv/printable.h"
 #include "os/files.h"
 #include "os/remove_tree.h"
 #include "render/output_file.h"
@@ -46,7 +48,7 @@ std::string write_whole(const fs::path& path, const ChildEnd& end) {
 
 }  // namespace
 
-MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.empty()) {
+MeasurementFolder::MeasurementFolder(const std::string& keep, std::ostream& err) : is_kept_(!keep.empty()), err_(err) {
   std::error_code error;
   if (is_kept_) {
     path_ = fs::absolute(keep, error);
@@ -68,7 +70,9 @@ MeasurementFolder::MeasurementFolder(const std::string& keep) : is_kept_(!keep.e
 }
 
 MeasurementFolder::~MeasurementFolder() {
-  if (!is_kept_ && !path_.empty()) remove_tree(path_);
+  if (is_kept_ || path_.empty()) return;
+  const std::string left = text_of(remove_tree(path_));
+  if (!left.empty()) err_ << "bench: not removed: " << csv::printable(left) << '\n';
 }
 
 InterruptRequest::InterruptRequest() {

@@ -8,16 +8,18 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
 namespace syscost::bench::commands {
 
-/// A folder for the files of a measurement. It is removed at the end, unless the user keeps it.
+/// A folder for the files of a measurement. It is removed at the end, unless the user keeps it; `err` learns what could
+/// not be removed.
 class MeasurementFolder {
  public:
   /// `keep`: where to keep the files; empty = a temporary folder. If that fails, fault() has the reason.
-  explicit MeasurementFolder(const std::string& keep);
+  MeasurementFolder(const std::string& keep, std::ostream& err);
   ~MeasurementFolder();
   MeasurementFolder(const MeasurementFolder&) = delete;
   MeasurementFolder& operator=(const MeasurementFolder&) = delete;
@@ -28,6 +30,7 @@ class MeasurementFolder {
  private:
   std::filesystem::path path_;
   bool is_kept_ = false;
+  std::ostream& err_;
   std::string fault_;
 };
 

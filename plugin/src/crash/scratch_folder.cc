@@ -45,7 +45,12 @@ int lock_of(const std::string& path) {
   return -1;
 }
 
-void remove_left(const std::string& in) {
+void remove_and_tell(const std::string& path, const ScratchFolder::Tell& tell) {
+  const std::string left = text_of(remove_tree(path));
+  if (!left.empty() && tell) tell("the states of a power cut are not all removed: " + left);
+}
+
+void remove_left(const std::string& in, const ScratchFolder::Tell& tell) {
   for (const std::string& name : names_in(in)) {
     if (name.size() != kBeginning.size() + kRandom || name.compare(0, kBeginning.size(), kBeginning) != 0) {
       continue;
@@ -53,17 +58,17 @@ void remove_left(const std::string& in) {
     const std::string path = in + "/" + name;
     const int lock = lock_of(path);
     if (lock < 0) continue;
-    remove_tree(path);
+    remove_and_tell(path, tell);
     close(lock);
   }
 }
 
 }  // namespace
 
-Result<ScratchFolder> ScratchFolder::make() {
+Result<ScratchFolder> ScratchFolder::make(const Tell& tell) {
   const char* const folder = variable("TMPDIR");
   const std::string in = folder != nullptr && *folder != '\0' ? folder : "/tmp";
-  remove_left(in);
+  remove_left(in, tell);
   // A run that starts at the same time may remove the folder before its lock is taken.
   constexpr int kTries = 10;
   std::string path;
@@ -72,10 +77,10 @@ Result<ScratchFolder> ScratchFolder::make() {
     path = make_own_folder(prefix);
     if (path.empty()) return errno_failure("make", prefix + "...", errno);
     const int lock = lock_of(path);
-    if (lock >= 0) return ScratchFolder(std::move(path), keep_descriptor(lock));
+    if (lock >= 0) return ScratchFolder(std::move(path), keep_descriptor(lock), tell);
     if (errno == EWOULDBLOCK || errno == ENOENT) continue;
     // Where the file system has no locks, no run removes it.
-    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return ScratchFolder(std::move(path), -1);
+    if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return ScratchFolder(std::move(path), -1, tell);
     const Failure why = errno_failure("lock", path, errno);
     rmdir(path.c_str());
     return why;
@@ -83,13 +88,17 @@ Result<ScratchFolder> ScratchFolder::make() {
   return errno_failure("lock", path, EWOULDBLOCK);
 }
 
-ScratchFolder::ScratchFolder(std::string path, int lock) : path_(std::move(path)), lock_(lock), owner_(getpid()) {}
+ScratchFolder::ScratchFolder(std::string path, int lock, Tell tell)
+    : path_(std::move(path)), lock_(lock), tell_(std::move(tell)), owner_(getpid()) {}
 ScratchFolder::ScratchFolder(ScratchFolder&& other) noexcept
-    : path_(std::exchange(other.path_, {})), lock_(std::exchange(other.lock_, -1)), owner_(other.owner_) {}
+    : path_(std::exchange(other.path_, {})),
+      lock_(std::exchange(other.lock_, -1)),
+      tell_(std::move(other.tell_)),
+      owner_(other.owner_) {}
 
 ScratchFolder::~ScratchFolder() {
   if (path_.empty() || getpid() != owner_) return;
-  remove_tree(path_);
+  remove_and_tell(path_, tell_);
   close_descriptor(lock_);
 }
 

@@ -48,9 +48,10 @@ class OpenedFolder {
     const std::optional<Folder> found = look_at(path);
     if (!found) {
       why = std::strerror(errno);
-    } else if (!found->mount || !of_parent.mount) {
+    } else if (found->mount.has_value() != of_parent.mount.has_value()) {
       why = kNotKnown;
-    } else if (found->device != of_parent.device || *found->mount != *of_parent.mount) {
+    } else if (found->device != of_parent.device || found->mount != of_parent.mount) {
+      // A kernel that has no numbers for mounts, such as gVisor's, has only the device.
       why = kMounted;
     } else {
       folder_ = *found;

@@ -4,7 +4,8 @@
 //
 // A test may mount a folder of the user's below its temporary folder, and end before it unmounts it. Who then removes
 // the temporary folder by its names alone, as `rm -r` and std::filesystem::remove_all() do, removes the user's files. A
-// bind mount may lie on the same device, so the device does not tell it. The number of the mount does.
+// bind mount may lie on the same device, so the device does not tell it. The number of the mount does. Where the kernel
+// has no such numbers (gVisor), only what lies on another device is kept.
 //
 // No link is followed, and a descriptor per level is not needed, so the depth of the tree has no limit.
 #pragma once

@@ -5,15 +5,22 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <string>
 
 #include "csv/temporary_folder.h"
@@ -160,6 +167,30 @@ TEST_F(RemoveTree, RemovesAMountPointOfAnotherNamespace) {
   EXPECT_EQ(text, "1");
   EXPECT_EQ(text_of(remove_tree(tree_)), "");
   expect_kept();
+}
+
+/// As under gVisor: no number of a mount, neither by statx() nor in /proc.
+bool hide_mount_numbers() {
+  sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
+                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{static_cast<unsigned short>(std::size(code)), code};
+  return mount("none", "/proc", "tmpfs", 0, nullptr) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST_F(RemoveTree, GoesByTheDeviceWhereTheKernelHasNoNumbersForMounts) {
+  testing::write_file(tree_ + "/a/file", "x");
+  const std::string text = with_own_mounts([&]() -> std::string {
+    if (mount("none", (tree_ + "/a/b").c_str(), "tmpfs", 0, nullptr) != 0 || !hide_mount_numbers()) return "skip";
+    std::string left = text_of(remove_tree(tree_));
+    umount((tree_ + "/a/b").c_str());
+    return left + '|' + text_of(remove_tree(tree_));
+  });
+  SYSCOST_SKIP_WITHOUT_MOUNTS(text);
+  EXPECT_EQ(text, tree_ + "/a/b: another file system is mounted there|");
+  EXPECT_FALSE(fs::exists(tree_));
 }
 
 TEST_F(RemoveTree, TellsTheMountOfAFileInTwoWays) {

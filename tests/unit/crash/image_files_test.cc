@@ -5,6 +5,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -115,6 +117,37 @@ TEST(ImageFiles, AScratchFolderOfAProcessThatWasKilledGoesWithTheNext) {
   }
   EXPECT_EQ(folders(), 1);
   unsetenv("TMPDIR");
+}
+
+TEST(ImageFiles, AScratchFolderTellsWhatItDoesNotRemove) {
+  const Result<ScratchFolder> outer = ScratchFolder::make();
+  ASSERT_TRUE(outer.ok());
+  const pid_t child = fork();
+  if (child == 0) {
+    if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) _exit(2);
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) _exit(2);
+    setenv("TMPDIR", outer.value().path().c_str(), 1);
+    std::string told;
+    std::string path;
+    {
+      const Result<ScratchFolder> scratch = ScratchFolder::make([&](const std::string& line) { told += line; });
+      path = scratch.value().path();
+      fs::create_directory(path + "/mounted");
+      if (mount("none", (path + "/mounted").c_str(), "tmpfs", 0, nullptr) != 0) _exit(2);
+      scratch.value().clear();
+    }
+    const std::string whole =
+        "the states of a power cut are not all removed: " + path + "/mounted: another file system is mounted there";
+    bool is_told = told == whole;
+    told.clear();
+    static_cast<void>(ScratchFolder::make([&](const std::string& line) { told += line; }));
+    is_told = is_told && told == whole;
+    _exit(is_told ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 2) GTEST_SKIP() << "no mount namespace can be made; run it as root";
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "crash/scratch_folder.h"
 #include "os/mapped_memory.h"
 #include "session/process/contained_child.h"
+#include "session/process/messages.h"
 #include "session/windows/own_calls.h"
 #include "syscost/adapter.h"
 
@@ -163,7 +164,7 @@ Result<void> PowerCuts::try_states(const crash::Trials& trials, const std::strin
   std::optional<Result<crash::ScratchFolder>> scratch;
   {
     const OwnCalls own(shared_.backend.current());
-    scratch.emplace(crash::ScratchFolder::make());
+    scratch.emplace(crash::ScratchFolder::make([](const std::string& line) { say(line); }));
     if (!scratch->ok()) return scratch->failure();
   }
   const auto clear = [&] {
