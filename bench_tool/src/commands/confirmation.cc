@@ -44,6 +44,17 @@ bool is_plain_name(const std::string& program) {
          !program.starts_with('.') && !program.empty();
 }
 
+/// Why one of these names does not take the place of `{program}`; "" if all do.
+std::string fault_of_names(const std::set<std::string>& programs) {
+  const auto odd = std::find_if_not(programs.begin(), programs.end(), is_plain_name);
+  if (odd == programs.end()) return {};
+  return fmt::format(
+      "the CSV has a red test of the program \"{}\", and this name is not put in the place of {}, because a shell may "
+      "read more than a name in it: it has other characters than letters, digits, and . _ + -, or begins with - or a "
+      "dot. Write a command without {}, or rename the target and measure both sides again. Nothing was run\n",
+      *odd, kProgram, kProgram);
+}
+
 std::string run_once(const std::vector<std::string>& command, const fs::path& csv, std::size_t number) {
   std::string output;
   const ChildEnd end = run_child(command,
@@ -196,19 +207,14 @@ std::string run_again(const std::vector<std::string>& command, std::size_t times
   const InterruptRequest interrupt;
   const bool is_by_program = std::any_of(
       command.begin(), command.end(), [](const std::string& word) { return word.find(kProgram) != std::string::npos; });
+  // Before the first run, which may take minutes. A later run has no other programs.
+  if (std::string fault = is_by_program ? fault_of_names(suspicion.programs()) : ""; !fault.empty()) return fault;
   for (std::size_t run = 1; run <= times; ++run) {
     const std::size_t suspects = suspicion.count();
     if (suspects == 0) break;
     const fs::path csv = folder.path() / fmt::format("{}.csv", run);
     const std::set<std::string> programs = is_by_program ? suspicion.programs() : std::set<std::string>{""};
     for (const std::string& program : programs) {
-      if (is_by_program && !is_plain_name(program)) {
-        return fmt::format(
-            "the program's name \"{}\" is not put in the place of {}, because a shell may read more than a name in it: "
-            "it has other characters than letters, digits, and . _ + -, or begins with - or a dot. Write a command "
-            "without {}\n",
-            program, kProgram, kProgram);
-      }
       show_progress(err, fmt::format("run {} of {}, {} suspected{}", run, times, suspects,
                                      program.empty() ? "" : ": " + program));
       std::string fault = run_once(with_program(command, program), csv, run);

@@ -270,6 +270,16 @@ TEST_F(Confirm, PutsNoNameIntoACommandThatMayBeMoreThanAName) {
   }
 }
 
+TEST_F(Confirm, RefusesANameBeforeTheFirstRun) {
+  make("old", {{"a_tests", 1}, {"b tests", 1}});
+  make("new", {{"a_tests", 2}, {"b tests", 2}});
+  word_ = "{program}";
+  EXPECT_EQ(confirm("echo $1 >> log; cp new \"$SYSCOST_CSV\""), 2);
+  EXPECT_FALSE(fs::exists(path("log"))) << "a_tests comes first";
+  EXPECT_NE(err_.str().find("red test of the program \"b tests\""), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("rename the target"), std::string::npos) << err_.str();
+}
+
 TEST_F(Confirm, IsAnErrorWhenTheCommandFails) {
   EXPECT_EQ(confirm("cp old \"$SYSCOST_CSV\"; echo broken; exit 1"), 2);
   EXPECT_NE(err_.str().find("broken"), std::string::npos) << err_.str();
