@@ -111,7 +111,8 @@ def main():
 
         def sweep(*options):
             tests = () if "--test" in options else ("--test", "Truth.*")
-            return [bench, "faults", "--timeout", "3", "--jobs", "2", *tests, *options, "--", program]
+            jobs = () if "--jobs" in options else ("--jobs", "2")
+            return [bench, "faults", "--timeout", "3", *jobs, *tests, *options, "--", program]
 
         def run(*options):
             return subprocess.run(sweep(*options), cwd=working, env=environment, text=True, capture_output=True, check=False)
@@ -158,6 +159,7 @@ def main():
         check_fail_on(run)
         check_names(run)
         check_parts(run)
+        check_sanitizer(run, environment)
         check_folder(run, working, environment)
         check_nothing_left(temporary, working, [])
 
@@ -234,13 +236,56 @@ def check_folder(run, working, environment):
         kept = run(*of_folder, *cwd)
         check(kept.returncode == 0 and state_of(working) == before, f"{cwd}: exit code {kept.returncode}", kept.stdout, kept.stderr)
     check("3 failures: 3 reported" in kept.stdout, kept.stdout)
-    for options in ((*of_folder, "--cwd", "links"), ("--test", "Folder.IsNamedWhole", "--calls", "write", "--errnos", "EIO")):
+    for options, name in (((*of_folder, "--cwd", "links", "--jobs", "1"), "data/x/"),
+                          (("--test", "Folder.GetsAFileByItsWholeName", "--calls", "write", "--errnos", "EIO"), "data/new")):
         told = run(*options)
-        check(told.returncode == 2 and "  changed: data/log\n" in told.stderr, f"{options}: exit code {told.returncode}", told.stdout,
-              told.stderr)
+        check(told.returncode == 2 and f"  made: {name}\n" in told.stderr and "another program" in told.stderr and
+              "changed: data/log\n" not in told.stderr, f"{options}: exit code {told.returncode}", told.stdout, told.stderr)
+        path = os.path.join(working, name)
+        (os.rmdir if name.endswith("/") else os.unlink)(path)
+
+    # What changes without a failure, too, is none of the sweep, also not of one that goes on after its learning.
+    state = os.path.join(os.path.dirname(working), "state-of-folder")
+    always = ("--test", "Folder.IsNamedWhole", "--calls", "write", "--errnos", "EIO", "--state", state)
+    for _ in range(2):
+        quiet = run(*always)
+        check(quiet.returncode == 0 and quiet.stderr == "" and
+              "while no call failed: changed: data/log, made: data/of-" in quiet.stdout, f"exit code {quiet.returncode}", quiet.stdout,
+              quiet.stderr)
+        forget_results(state)
+
+    # What an earlier part of a sweep did is in the report, and the part that goes on is judged alone.
+    state = os.path.join(os.path.dirname(working), "state-of-harm")
+    harms = ("--test", "Folder.GetsAFileByItsWholeName", "--calls", "write", "--errnos", "EIO", "--state", state)
+    check(run(*harms).returncode == 2, "the first part is quiet")
+    later = run(*harms)
+    check(later.returncode == 0 and later.stderr == "" and "made: data/new" in later.stdout, f"exit code {later.returncode}",
+          later.stdout, later.stderr)
     here = run("--test", "Folder.IsNamedWhole", "--calls", "write", "--errnos", "EIO", "--cwd", "here")
     check(here.returncode == 0 and "changed: data/log" in here.stdout, f"exit code {here.returncode}", here.stdout, here.stderr)
     shutil.rmtree(os.path.join(working, "data"))
+
+
+def forget_results(state):
+    """As if the sweep had been killed before its first failure."""
+    with open(state, encoding="utf-8") as file:
+        lines = file.readlines()
+    with open(state, "w", encoding="utf-8") as file:
+        file.writelines(line for line in lines if not line.startswith('{"failure"'))
+
+
+def check_sanitizer(run, environment):
+    """A test that fails if sanitizers write to a file is swept without one; a file that the user has named stays."""
+    of_report = ("--test", "Sanitizer.ReportIsInTheOutput", "--calls", "openat", "--errnos", "EMFILE")
+    swept = run(*of_report)
+    check(swept.returncode == 0 and "1 test, 1 failure: 1 reported" in swept.stdout, f"exit code {swept.returncode}", swept.stdout,
+          swept.stderr)
+    named = os.path.join(environment["TMPDIR"], "named")
+    environment["LSAN_OPTIONS"] = f"log_path={named}"
+    kept = run(*of_report)
+    del environment["LSAN_OPTIONS"]
+    check(kept.returncode == 2 and "alone it is failed" in kept.stderr, f"exit code {kept.returncode}", kept.stdout, kept.stderr)
+    os.unlink(named + ".1")
 
 
 def check_runner_that_does_not_start(bench, program, folder, environment):

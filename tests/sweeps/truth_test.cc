@@ -225,12 +225,39 @@ TEST(Folder, IsMadeAndRemoved) {
   ASSERT_EQ(rmdir("data/x"), 0);
 }
 
-// The same by its whole name, from which nothing protects it.
+// By its whole name, from which nothing protects the folder: what a failure leaves behind there.
+TEST(Folder, GetsAFileByItsWholeName) {
+  const std::string name = std::string(std::getenv("SWEEPS_FOLDER")) + "/data/new";
+  const int file = open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(file, 0);
+  const bool is_written = write(file, "x", 1) == 1;
+  close(file);
+  ASSERT_TRUE(is_written);
+  unlink(name.c_str());
+}
+
+// By its whole name, with a failure and without one, as the files of a coverage build are.
 TEST(Folder, IsNamedWhole) {
   const std::string folder = std::getenv("SWEEPS_FOLDER");
   const int file = open((folder + "/data/log").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
   ASSERT_GE(file, 0);
   EXPECT_EQ(write(file, "x", 1), 1);
+  close(file);
+  const int own = open((folder + "/data/of-" + std::to_string(getpid())).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(own, 0);
+  close(own);
+}
+
+// A death test looks for the report of a sanitizer in its output: a child that the sanitizer ends, in short.
+TEST(Sanitizer, ReportIsInTheOutput) {
+  const char* const options = getenv("LSAN_OPTIONS");
+  const char* const path = options != nullptr ? std::strstr(options, "log_path=") : nullptr;
+  if (path != nullptr) {
+    std::ofstream(path + std::strlen("log_path=") + std::string(".1")) << "heap-use-after-free";
+  }
+  ASSERT_EQ(path, nullptr);
+  const int file = created();
+  EXPECT_GE(file, 0);
   close(file);
 }
 

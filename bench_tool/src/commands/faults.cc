@@ -160,9 +160,9 @@ std::string rendered(const faults::SweepState& state, const cli::Options& option
   return sweep_text(state, options, paint);
 }
 
-/// Runs the sweep. Returns the fault, or "".
+/// Runs the sweep. `harm`: what it did to what is not its own. Returns the fault, or "".
 std::string run_sweep(const cli::Options& options, faults::SweepState& state, bool& was_interrupted,
-                      std::ostream& err) {
+                      std::vector<std::string>& harm, std::ostream& err) {
   faults::SweepOptions sweep = sweep_options(options);
   if (sweep.command.front().empty()) return fmt::format("{}: no such program in PATH", options.a.front());
   if (::access(sweep.command.front().c_str(), X_OK) != 0) {
@@ -204,6 +204,7 @@ std::string run_sweep(const cli::Options& options, faults::SweepState& state, bo
       file, state);
   std::string fault = running.run();
   was_interrupted = running.is_interrupted();
+  harm = running.harm();
   return fault;
 }
 
@@ -225,8 +226,9 @@ int faults_command(const cli::Options& options, const render::Paint& paint, std:
   }
   faults::SweepState state;
   bool was_interrupted = false;
+  std::vector<std::string> harm;
   const std::string fault = options.a.empty() ? faults::load_state(options.faults.state, state)
-                                              : run_sweep(options, state, was_interrupted, err);
+                                              : run_sweep(options, state, was_interrupted, harm, err);
   if (!fault.empty()) return refuse(fault);
   const bool has_test = std::any_of(state.tests.begin(), state.tests.end(),
                                     [](const faults::LearnedTest& test) { return test.why_left_out.empty(); });
@@ -245,15 +247,14 @@ int faults_command(const cli::Options& options, const render::Paint& paint, std:
         << (file.empty() ? "\n" : fmt::format("; the same command goes on with {}\n", csv::printable(file)));
   }
   const SweepTable table = table_of(state);
-  const bool has_harm = !state.harm.empty() && options.faults.folder != "here";
+  const bool has_harm = !harm.empty() && options.faults.folder != "here";
   if (has_harm) {
-    err << "bench: the sweep changed what is not its own:\n";
-    for (const std::string& line : state.harm) err << "  " << csv::printable(line) << '\n';
+    err << "bench: during the sweep, and not while no call failed, this changed, which is not the sweep's own:\n";
+    for (const std::string& line : harm) err << "  " << csv::printable(line) << '\n';
     err << "A run has copies of the files in this folder. So the tests name these files by an absolute path, or got "
-           "links "
-           "to them,\nbecause they are too large to be copied for each run (--cwd copy copies all). What is left "
-           "behind "
-           "is yours to unmount and remove.\n";
+           "links\nto them, because they are too large to be copied for each run (--cwd copy copies all); or another "
+           "program\nchanged them. To know, run the sweep with --cwd copy in a folder that no other program writes to. "
+           "What is left\nbehind is yours to unmount and remove.\n";
   }
   if (is_red(options, table)) return cli::kExitRegression;
   if (has_harm) return cli::kExitBadInput;

@@ -128,6 +128,17 @@ std::string sweep_title(const faults::SweepState& state, const SweepTable& table
   return parts.empty() ? title : fmt::format("{}: {}", title, fmt::join(parts, ", "));
 }
 
+namespace {
+
+std::string some_of(const std::vector<std::string>& changes) {
+  constexpr std::size_t kNamed = 10;
+  const auto end = changes.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, changes.size()));
+  return csv::printable(fmt::format("{}", fmt::join(changes.begin(), end, ", "))) +
+         (changes.size() > kNamed ? fmt::format(" and {} more", changes.size() - kNamed) : "");
+}
+
+}  // namespace
+
 std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table) {
   std::vector<std::string> lines;
   const auto of = [&](Outcome outcome) { return table.counts[static_cast<std::size_t>(outcome)]; };
@@ -162,13 +173,10 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
     }
   }
   if (!state.harm.empty()) {
-    constexpr std::size_t kNamed = 10;
-    const std::vector<std::string> some(
-        state.harm.begin(), state.harm.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, state.harm.size())));
-    lines.push_back(
-        fmt::format("in your own folder, so that later runs may depend on earlier ones: {}{}",
-                    csv::printable(fmt::format("{}", fmt::join(some, ", "))),
-                    state.harm.size() > kNamed ? fmt::format(" and {} more", state.harm.size() - kNamed) : ""));
+    lines.push_back("in your own folder, so that later runs may depend on earlier ones: " + some_of(state.harm));
+  }
+  if (!state.changed_always.empty()) {
+    lines.push_back("in your own folder, while no call failed: " + some_of(state.changed_always));
   }
   std::map<std::string, std::vector<std::string>> reasons;
   for (const faults::LearnedTest& test : state.tests) {

@@ -45,6 +45,9 @@ struct ContainedCommand {
   WorkingFolder folder = WorkingFolder::bounded_copy;
   bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (end_report.h).
   bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
+  /// Sanitizers write to a file of the run, unless the user has named one. A death test then finds nothing in its
+  /// output.
+  bool has_report_file = false;
   std::chrono::nanoseconds limit{};
 };
 
@@ -61,7 +64,8 @@ struct ContainedEnd {
   bool is_timed_out = false;
   /// How many processes each signal ended, of those for which the program waited; if ContainedCommand::reports_end.
   std::map<int, std::uint64_t> child_signals = {};
-  bool has_leak_report = false;  ///< LeakSanitizer wrote one to the file that the run gave it; it is in `output`, too.
+  bool has_report = false;       ///< A sanitizer wrote to the file of the run; what it wrote is in `output`, too.
+  bool has_leak_report = false;  ///< And it was LeakSanitizer.
   std::uint64_t wall_ns = 0;
   std::uint64_t processes_left = 0;  ///< Processes that still ran when the command had ended.
   std::string left = {};             ///< What of its folder could not be removed, and why: `PATH: WHY; PATH: WHY`.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "faults/folder_scan.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cstdio>
+#include <string_view>
 #include <system_error>
 
 namespace syscost::bench::faults {
@@ -28,6 +32,40 @@ bool is_below(const fs::path& path, const std::vector<fs::path>& folders) {
   return std::any_of(folders.begin(), folders.end(), [&](const fs::path& folder) {
     return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first == folder.end();
   });
+}
+
+/// Empty if `folder` cannot be read.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    paths.push_back(entry->path());
+  }
+  return paths;
+}
+
+/// `changed: a/b` as `a/b`.
+std::string_view path_in(std::string_view line) {
+  return line.substr(line.find(' ') + 1);
+}
+
+/// A digit in the place of each number.
+std::string without_numbers(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    if (!is_digit || result.empty() || result.back() != '0') result += is_digit ? '0' : c;
+  }
+  return result;
+}
+
+bool is_known(std::string_view line, std::string_view known) {
+  constexpr std::string_view kMade = "made: ";
+  const std::string_view path = path_in(known);
+  if (path_in(line) == path) return true;
+  if (path.ends_with('/') && !known.starts_with("changed: ") && path_in(line).starts_with(path)) return true;
+  return line.starts_with(kMade) && known.starts_with(kMade) && without_numbers(line) == without_numbers(known);
 }
 
 }  // namespace
@@ -81,6 +119,39 @@ std::vector<std::string> differences(const FolderScan& before, const FolderScan&
       ++now;
     }
   }
+  return lines;
+}
+
+std::set<FileId> files_open_for_writing() {
+  std::set<FileId> files;
+  for (const fs::path& process : entries_of("/proc")) {
+    if (process.filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    for (const fs::path& descriptor : entries_of(process / "fd")) {
+      struct stat status {};
+      if (::stat(descriptor.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+      std::FILE* const info = std::fopen((process / "fdinfo" / descriptor.filename()).c_str(), "re");
+      if (info == nullptr) continue;
+      unsigned flags = 0;
+      const bool is_known = std::fscanf(info, "pos: %*s flags: %o", &flags) == 1;
+      std::fclose(info);
+      if (is_known && (flags & O_ACCMODE) != O_RDONLY) files.emplace(status.st_dev, status.st_ino);
+    }
+  }
+  return files;
+}
+
+void leave_out(const std::set<FileId>& files, FolderScan& before, FolderScan& after) {
+  std::erase_if(after.entries, [&](const auto& entry) {
+    const bool is_left_out = files.count({entry.second.st_dev, entry.second.st_ino}) != 0;
+    if (is_left_out) before.entries.erase(entry.first);
+    return is_left_out;
+  });
+}
+
+std::vector<std::string> without_known(std::vector<std::string> lines, const std::vector<std::string>& known) {
+  std::erase_if(lines, [&](const std::string& line) {
+    return std::any_of(known.begin(), known.end(), [&](const std::string& other) { return is_known(line, other); });
+  });
   return lines;
 }
 

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,5 +37,15 @@ FolderScan scan_folder(const std::filesystem::path& folder, std::size_t most, co
 /// `made: PATH`, `changed: PATH`, `removed: PATH`, in the order of the paths. What is below a folder that was made or
 /// removed is not named. The times of folders are not compared: to make a file and remove it changes them.
 std::vector<std::string> differences(const FolderScan& before, const FolderScan& after);
+
+/// The files that this process or another one has open for writing. Those of processes of other users are not known.
+std::set<FileId> files_open_for_writing();
+
+/// Takes the paths that are one of `files` in `after` out of both.
+void leave_out(const std::set<FileId>& files, FolderScan& before, FolderScan& after);
+
+/// `lines` without those of paths that `known` names, too, or that lie in a folder that it says was made or removed.
+/// Names that were made may have other digits: `made: run-12.log` knows `made: run-7.log`.
+std::vector<std::string> without_known(std::vector<std::string> lines, const std::vector<std::string>& known);
 
 }  // namespace syscost::bench::faults

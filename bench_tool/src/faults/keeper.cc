@@ -109,6 +109,18 @@ void take_mounts_of_its_own() {
   if (::unshare(CLONE_NEWNS) == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
 }
 
+/// What a sanitizer writes to a file of its own is no text that a test printed. LSAN_OPTIONS also decides for
+/// AddressSanitizer. A file that the user has named stays.
+void name_report_file(const fs::path& folder) {
+  for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    const char* const options = ::getenv(name);
+    if (options != nullptr && std::string_view(options).find("log_path") != std::string_view::npos) return;
+  }
+  const char* const lsan = ::getenv("LSAN_OPTIONS");
+  const std::string before = lsan != nullptr && *lsan != '\0' ? std::string(lsan) + ':' : "";
+  ::setenv("LSAN_OPTIONS", (before + "log_path=" + (folder / kSanitizerReport).string()).c_str(), 1);
+}
+
 /// `not_started` gets the fault if the program cannot be executed, and is closed when it is.
 [[noreturn]] void become_command(const KeeperTask& task, const fs::path& working, int output, int end_report,
                                  int not_started, pid_t keeper) {
@@ -135,13 +147,7 @@ void take_mounts_of_its_own() {
     if (equals == std::string::npos) continue;
     ::setenv(variable.substr(0, equals).c_str(), variable.c_str() + equals + 1, 1);
   }
-  // What the sanitizer writes to a file of its own is no text that a test printed.
-  const char* const lsan = ::getenv("LSAN_OPTIONS");
-  ::setenv("LSAN_OPTIONS",
-           fmt::format("{}{}log_path={}", lsan != nullptr ? lsan : "", lsan != nullptr && *lsan != '\0' ? ":" : "",
-                       (task.folder / kSanitizerReport).string())
-               .c_str(),
-           1);
+  if (task.command->has_report_file) name_report_file(task.folder);
   std::vector<std::string> arguments = task.command->arguments;
   if (task.command->reports_end) {
     ::setenv(agent::kChildEndsVariable, (task.folder / kChildEnds).c_str(), 1);
@@ -209,6 +215,7 @@ void take_sanitizer_reports(const fs::path& folder, ContainedEnd& end, BoundedTe
     }
     ::close(file);
     const std::string whole = report.text();
+    end.has_report = true;
     if (whole.find("LeakSanitizer: detected memory leaks") != std::string::npos) end.has_leak_report = true;
     text.add(whole);
   }
@@ -298,10 +305,10 @@ ContainedEnd run(const KeeperTask& task) {
 std::string report_text(const ContainedEnd& end) {
   std::string ends = std::to_string(end.child_signals.size());
   for (const auto& [signal, count] : end.child_signals) ends += fmt::format(" {} {}", signal, count);
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}\n", ends, end.status, end.is_timed_out ? 1 : 0,
-                     end.has_leak_report ? 1 : 0, end.wall_ns, end.processes_left, end.has_started ? 1 : 0,
-                     end.report.status.has_value() ? 1 : 0, end.report.status.value_or(0), end.fault.size(),
-                     end.report.refusal.size()) +
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", ends, end.status, end.is_timed_out ? 1 : 0,
+                     end.has_report ? 1 : 0, end.has_leak_report ? 1 : 0, end.wall_ns, end.processes_left,
+                     end.has_started ? 1 : 0, end.report.status.has_value() ? 1 : 0, end.report.status.value_or(0),
+                     end.fault.size(), end.report.refusal.size()) +
          end.fault + end.report.refusal + end.output + '\n';
 }
 
@@ -317,8 +324,8 @@ std::optional<ContainedEnd> read_report(const std::string& text) {
   std::size_t signals = 0;
   if (!(in >> signals) || signals > agent::kEndSignals) return std::nullopt;
   for (int signal = 0; signals > 0 && in >> signal; --signals) in >> end.child_signals[signal];
-  if (!(in >> end.status >> end.is_timed_out >> end.has_leak_report >> end.wall_ns >> end.processes_left >>
-        end.has_started >> has_status >> status >> fault >> refusal)) {
+  if (!(in >> end.status >> end.is_timed_out >> end.has_report >> end.has_leak_report >> end.wall_ns >>
+        end.processes_left >> end.has_started >> has_status >> status >> fault >> refusal)) {
     return std::nullopt;
   }
   const std::size_t texts = line + 1;

@@ -102,7 +102,8 @@ std::string Sweep::learn(ContainedRuns& runs) {
       names.end());
   const std::size_t before = state_.tests.size();
   const std::size_t all = before + names.size();
-  // Two runs of each test: they show the calls in their order, and whether they are the same each time.
+  // Two runs of each test: they show the calls in their order, and whether they are the same each time. The second one
+  // also shows if the test bears that sanitizers write to a file: a death test may look for the report.
   std::size_t done = before;
   const auto artifacts = [&](std::size_t task) { return (runs.folder() / fmt::format("traces-{}", task)).string(); };
   const auto make = [&](std::size_t task) {
@@ -111,6 +112,7 @@ std::string Sweep::learn(ContainedRuns& runs) {
     if (task % 2 == 0) flags = {"--trace", "--artifacts=" + artifacts(task)};
     if (task % 2 == 0 && options_.has_lines) flags.emplace_back("--where");
     made.command = measured(made.csv, flags, selecting(*options_.framework, names[task / 2]));
+    made.command.has_report_file = task % 2 != 0;
     made.command.limit = std::max<std::chrono::nanoseconds>(options_.timeout, 60s);
     return made;
   };
@@ -131,7 +133,9 @@ std::string Sweep::learn(ContainedRuns& runs) {
     others.erase(std::remove(others.begin(), others.end(), test.name), others.end());
     const bool has_passed = seen.has_row && seen.verdict == "passed" && seen.end.fault.empty() &&
                             !seen.end.is_timed_out && seen.end.report.status == 0;
-    if (!has_passed) {
+    const bool is_odd = task.index % 2 != 0;
+    test.has_report_file = has_passed || !is_odd || !seen.end.has_report;
+    if (!has_passed && test.has_report_file) {
       test.why_left_out = !seen.has_row              ? "alone it has no row: " + end_text(seen.end)
                           : seen.verdict != "passed" ? fmt::format("alone it is {}", seen.verdict)
                                                      : "alone it passes, then " + end_text(seen.end);
@@ -161,6 +165,7 @@ std::string Sweep::learn(ContainedRuns& runs) {
       test.child_signals[signal] = std::max(test.child_signals[signal], count);
     }
     test.is_steady = test.entries == earlier.entries;
+    test.has_report_file = test.has_report_file && earlier.has_report_file;
     test.wall_ns = std::max(test.wall_ns, earlier.wall_ns);
     test.descriptors_left = std::max(test.descriptors_left, earlier.descriptors_left);
     half.erase(other);

@@ -49,6 +49,8 @@ struct LearnedTest {
   bool is_steady = false;                        ///< A second run made the same calls.
   std::vector<Place> places;
   std::string why_left_out;  ///< It is not swept: it fails by itself. Empty = it is.
+  /// False: it fails if a sanitizer writes to a file (ContainedCommand::has_report_file).
+  bool has_report_file = true;
 };
 
 /// `unknown`, `body`, `fixture`.

@@ -64,6 +64,7 @@ void each_field(SomeTest auto& test, const auto& take) {
   take("steady", test.is_steady);
   take("places", test.places);
   take("left_out", test.why_left_out);
+  take("report_file", test.has_report_file);
 }
 
 void each_field(SomePlan auto& plan, const auto& take) {
@@ -165,7 +166,7 @@ void get(const Json& json, Part& part) {
 void get(const Json& json, std::vector<Place>& places);
 
 /// Files of earlier versions of bench lack these.
-constexpr std::array<std::string_view, 3> kYounger = {"part", "child", "child_signals"};
+constexpr std::array<std::string_view, 4> kYounger = {"part", "child", "child_signals", "report_file"};
 
 template <class Value>
 void get_field(const Json& json, const char* name, Value& value) {
@@ -215,6 +216,9 @@ void take_line(const Json& json, bool is_first, SweepState& state) {
   } else if (json.contains("harm")) {
     const auto lines = json.at("harm").get<std::vector<std::string>>();
     state.harm.insert(state.harm.end(), lines.begin(), lines.end());
+  } else if (json.contains("changed_always")) {
+    const auto lines = json.at("changed_always").get<std::vector<std::string>>();
+    state.changed_always.insert(state.changed_always.end(), lines.begin(), lines.end());
   } else {
     auto done = fields_in<Done>(json);
     if (done.failure.test >= state.tests.size()) throw std::invalid_argument("its test is missing");
@@ -350,6 +354,10 @@ std::string StateFile::add(std::size_t index, const Done& done) {
 
 std::string StateFile::add_harm(const std::vector<std::string>& lines) {
   return append(line_of({{"harm", lines}}));
+}
+
+std::string StateFile::add_changed_always(const std::vector<std::string>& lines) {
+  return append(line_of({{"changed_always", lines}}));
 }
 
 std::vector<FileId> StateFile::ids() const {

@@ -43,6 +43,8 @@ struct SweepState {
   std::vector<LearnedTest> tests;
   bool has_learned = false;
   std::optional<PlanSize> plan;
+  /// What was changed in the user's folder while no call failed; as `harm`.
+  std::vector<std::string> changed_always;
   std::vector<std::string> harm;     ///< What the sweep did to files that are not its own: `changed: data/x`.
   std::map<std::size_t, Done> done;  ///< By the index of the failure in the plan.
 };
@@ -65,6 +67,7 @@ class StateFile {
   std::string add(const PlanSize& plan);
   std::string add(std::size_t index, const Done& done);
   std::string add_harm(const std::vector<std::string>& lines);
+  std::string add_changed_always(const std::vector<std::string>& lines);
   /// The file itself; empty if nothing is kept.
   std::vector<FileId> ids() const;
 

@@ -166,6 +166,7 @@ std::string Sweep::fail_each(ContainedRuns& runs) {
     // the same place again.
     if (options_.has_lines && !test.is_steady) flags.emplace_back("--where");
     made.command = measured(made.csv, flags, selecting(state_.framework, test.name));
+    made.command.has_report_file = test.has_report_file;
     made.command.limit = limit_of(test);
     return made;
   };
@@ -190,6 +191,7 @@ std::string Sweep::fail_each(ContainedRuns& runs) {
 
 std::string Sweep::add_harm(std::vector<std::string> lines) {
   if (lines.empty()) return {};
+  harm_.insert(harm_.end(), lines.begin(), lines.end());
   state_.harm.insert(state_.harm.end(), lines.begin(), lines.end());
   // In `here` the tests may do what they like.
   return options_.folder == WorkingFolder::here ? std::string() : file_.add_harm(lines);
@@ -204,18 +206,40 @@ std::string Sweep::run() {
     struct stat status {};
     if (::fstat(stream, &status) == 0) own.emplace_back(status.st_dev, status.st_ino);
   }
-  const FolderScan before = error ? FolderScan() : scan_folder(working, kMostScanned, own);
-  std::string fault = run_contained();
+  FolderScan before = error ? FolderScan() : scan_folder(working, kMostScanned, own);
+  std::string fault;
+  {
+    ContainedRuns runs;
+    fault = runs.fault().empty() ? learn(runs) : runs.fault();
+    if (!fault.empty()) return fault;
+    // In `here` the tests may do what they like, and the report names it all.
+    if (options_.folder != WorkingFolder::here) {
+      std::vector<FileId> with_runs = own;
+      struct stat status {};
+      if (::stat(runs.folder().c_str(), &status) == 0) with_runs.emplace_back(status.st_dev, status.st_ino);
+      FolderScan learned = scan_folder(working, kMostScanned, with_runs);
+      fault = add_changed_always(before, learned);
+      before = std::move(learned);
+    }
+    if (fault.empty() && !was_interrupted_) fault = run_failures(runs);
+  }
   if (error || !before.is_whole) return fault;
-  std::string of_file = add_harm(differences(before, scan_folder(working, kMostScanned, own)));
+  FolderScan after = scan_folder(working, kMostScanned, own);
+  // The runs have ended, so what is still open for writing is of another program: a log, for example.
+  leave_out(files_open_for_writing(), before, after);
+  std::string of_file = add_harm(without_known(differences(before, after), state_.changed_always));
   return fault.empty() ? of_file : fault;
 }
 
-std::string Sweep::run_contained() {
-  ContainedRuns runs;
-  if (!runs.fault().empty()) return runs.fault();
-  std::string fault = learn(runs);
-  if (!fault.empty() || was_interrupted_) return fault;
+std::string Sweep::add_changed_always(const FolderScan& before, const FolderScan& after) {
+  if (!before.is_whole || !after.is_whole) return {};
+  const std::vector<std::string> lines = without_known(differences(before, after), state_.changed_always);
+  if (lines.empty()) return {};
+  state_.changed_always.insert(state_.changed_always.end(), lines.begin(), lines.end());
+  return file_.add_changed_always(lines);
+}
+
+std::string Sweep::run_failures(ContainedRuns& runs) {
   plan_ = make_plan(state_.tests, options_.plan);
   // The same tests and options make the same plan again.
   const auto is_other = [&](const auto& one) {
@@ -224,6 +248,7 @@ std::string Sweep::run_contained() {
   if (std::any_of(state_.done.begin(), state_.done.end(), is_other)) {
     return "the state file has results of another plan, perhaps of another bench; name another file";
   }
+  std::string fault;
   if (!state_.plan) {
     state_.plan = plan_.size;
     fault = file_.add(plan_.size);

@@ -53,6 +53,8 @@ class Sweep {
   std::string run();
 
   bool is_interrupted() const { return was_interrupted_; }
+  /// What this sweep did to what is not its own; SweepState::harm has that of earlier ones, too.
+  const std::vector<std::string>& harm() const { return harm_; }
 
  private:
   /// What a run is for: its number in the list of tests or failures, and the file of its rows.
@@ -68,7 +70,10 @@ class Sweep {
   std::string list_tests(ContainedRuns& runs, std::vector<std::string>& names);
   std::string learn(ContainedRuns& runs);
   std::string fail_each(ContainedRuns& runs);
-  std::string run_contained();
+  /// Plans, and runs what is left.
+  std::string run_failures(ContainedRuns& runs);
+  /// What changed while no call failed: no failure is the cause. Returns the fault of the state file, or "".
+  std::string add_changed_always(const FolderScan& before, const FolderScan& after);
   /// Something that the sweep did to what is not its own. Returns the fault of the state file, or "".
   std::string add_harm(std::vector<std::string> lines);
   /// Why no run can be measured, and what to do; empty if `end` does not show that.
@@ -83,6 +88,7 @@ class Sweep {
   StateFile& file_;
   SweepState& state_;
   Plan plan_;
+  std::vector<std::string> harm_;
   bool was_interrupted_ = false;
 };
 

@@ -226,13 +226,52 @@ TEST_F(ContainedRunIn, DifferencesNameWhatWasMadeChangedAndRemoved) {
       (std::vector<std::string>{"removed: data/gone/", "made: data/made/", "changed: moded", "changed: written"}));
 }
 
+TEST_F(ContainedRunIn, WhatIsKnownToChangeIsNoDifference) {
+  const std::vector<std::string> known = {"changed: a.gcda", "made: Testing/", "changed: data/", "made: run-7.raw"};
+  EXPECT_EQ(without_known({"changed: a.gcda", "removed: a.gcda", "made: Testing/log", "removed: Testing/",
+                           "changed: data/x", "made: run-1234.raw", "changed: run-8.raw", "made: a.gcda.new"},
+                          known),
+            (std::vector<std::string>{"changed: data/x", "changed: run-8.raw", "made: a.gcda.new"}));
+}
+
+TEST_F(ContainedRunIn, WhatAProgramHasOpenForWritingCanBeLeftOut) {
+  for (const char* name : {"read", "written", "other"}) std::ofstream(folder_ / name) << "text\n";
+  FolderScan before = scan_folder(folder_, kMostScanned, {});
+  std::ofstream log(folder_ / "written", std::ios::app);
+  const std::ofstream made(folder_ / "made");
+  const std::ifstream read(folder_ / "read");
+  log << "more" << std::flush;
+  std::ofstream(folder_ / "other") << "more\n";
+  std::ofstream(folder_ / "read", std::ios::app) << "more\n";
+  FolderScan after = scan_folder(folder_, kMostScanned, {});
+  leave_out(files_open_for_writing(), before, after);
+  EXPECT_EQ(differences(before, after), (std::vector<std::string>{"changed: other", "changed: read"}));
+}
+
+TEST(ContainedRun, HasAFileForSanitizersIfItIsAskedForAndTheUserHasNamedNone) {
+  ContainedRuns runs;
+  ContainedCommand command = shell("echo \"${LSAN_OPTIONS-none}\"");
+  command.variables = {"LSAN_OPTIONS", "ASAN_OPTIONS", "UBSAN_OPTIONS"};
+  EXPECT_EQ(end_of(runs, command).output, "none\n");
+  command.has_report_file = true;
+  EXPECT_EQ(end_of(runs, command).output.rfind("log_path=" + runs.folder().string(), 0), 0U);
+  command.variables[0] = "LSAN_OPTIONS=max_leaks=1";
+  EXPECT_EQ(end_of(runs, command).output.rfind("max_leaks=1:log_path=", 0), 0U);
+  command.variables[1] = "ASAN_OPTIONS=log_path=mine";
+  EXPECT_EQ(end_of(runs, command).output, "max_leaks=1\n");
+  command.variables[0] = "LSAN_OPTIONS=log_path=mine";
+  EXPECT_EQ(end_of(runs, command).output, "log_path=mine\n");
+}
+
 TEST(ContainedRun, TakesTheReportOfALeakSanitizerFromItsFileAlone) {
   ContainedRuns runs;
   const std::string text = "==1==ERROR: LeakSanitizer: detected memory leaks";
   const ContainedEnd printed = end_of(runs, shell("echo '" + text + "'; exit 1"));
   EXPECT_FALSE(printed.has_leak_report);
-  const ContainedEnd reported = end_of(runs, shell("echo '" + text + "' >${LSAN_OPTIONS##*log_path=}.$$"));
-  EXPECT_TRUE(reported.has_leak_report);
+  ContainedCommand writes = shell("echo '" + text + "' >${LSAN_OPTIONS##*log_path=}.$$");
+  writes.has_report_file = true;
+  const ContainedEnd reported = end_of(runs, writes);
+  EXPECT_TRUE(reported.has_report && reported.has_leak_report);
   EXPECT_NE(reported.output.find(text), std::string::npos);
 }
 

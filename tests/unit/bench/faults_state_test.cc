@@ -77,6 +77,7 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
     ASSERT_EQ(file.add(PlanSize{5, 2, 3, {{"getpid", 1}}}), "");
     ASSERT_EQ(file.add(4, crash()), "");
     ASSERT_EQ(file.add_harm({"made: data/x/"}), "");
+    ASSERT_EQ(file.add_changed_always({"changed: a.gcda"}), "");
   }
   std::ofstream(path_, std::ios::app) << R"({"failure":5,"test":0,"sys)";
   SweepState state;
@@ -96,6 +97,7 @@ TEST_F(FaultState, ComesBackWithoutTheLineThatWasCut) {
   EXPECT_EQ(state.done.at(4).result.detail, "SIGSEGV");
   EXPECT_EQ(state.done.at(4).result.child, "SIGBUS");
   EXPECT_EQ(state.harm, std::vector<std::string>{"made: data/x/"});
+  EXPECT_EQ(state.changed_always, std::vector<std::string>{"changed: a.gcda"});
   SweepState again;
   EXPECT_EQ(load_state(path_, again), "");
   EXPECT_EQ(again.done.size(), 2U) << "the cut line is gone";
