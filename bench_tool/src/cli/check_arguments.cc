@@ -23,8 +23,9 @@ Examples:
 
 const char* const kCheckFooter =
     R"(Judges RUN against a baseline (`bench baseline update`), as `compare` judges two runs.
-Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit code 3: a test cannot be judged (events
-lost, another filter). A test that is not in the baseline is shown and passes; --update adds it.
+Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit code 3: no test can be judged
+(events lost, another filter), or with --strict one cannot. A test that is not in the baseline is shown and passes;
+--update adds it.
 Without --baseline, check reads syscost.baseline of the current folder.
 
 Examples:
@@ -103,6 +104,7 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
       ->type_name("N");
   check->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
   add_allow_options(*check, options);
+  check->add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
   check->add_flag("--all", options.all, "Show every test (json always does)");
   return check;
 }

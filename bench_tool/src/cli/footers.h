@@ -11,7 +11,7 @@ inline constexpr const char* kRunHelp =
 
 inline constexpr const char* kMainFooter =
     R"(A RUN is a CSV or a folder of CSVs. If a file holds several runs, bench takes the newest.
-Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (nothing to compare; with --strict any test).
+Exit codes: 0 ok, 1 regression, 2 usage, input or I/O, 3 no verdict (no test was judged; with --strict: not all).
 
 Examples:
   bench run -- ./my_tests                   measure tests that are not linked with syscost

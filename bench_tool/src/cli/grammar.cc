@@ -118,7 +118,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
       ->delimiter(',')
       ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
-  app.add_flag("--strict", options.is_strict, "Exit 3 when a test has no verdict");
+  app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
   app.add_option(
          "--config", options.config,
          fmt::format("Read `volatile` and `tolerate` from this file, as check does ({}, if it exists)", kBudgetsFile))

@@ -33,8 +33,6 @@ struct Needless {
   std::string_view why;
 };
 constexpr std::array kNeedless = {
-    Needless{"check", "--strict",
-             "check is always strict: its exit code is 3 if a test cannot be judged; leave --strict out"},
     Needless{"report", "--old", "report takes both runs at once: bench report --compare OLD NEW"},
     Needless{"report", "--new", "report takes both runs at once: bench report --compare OLD NEW"},
 };

@@ -14,6 +14,7 @@
 #include "commands/confirmation.h"
 #include "commands/count_rules.h"
 #include "commands/gate.h"
+#include "commands/not_compared.h"
 #include "csv/input.h"
 #include "csv/printable.h"
 
@@ -48,6 +49,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   const cli::CheckOptions& asked = options.check;
   settings.baseline_file = baseline_of(options);
   settings.counts = options.counts;
+  settings.is_strict = options.is_strict;
   RulesFile file = add_rules_of_file(asked.budgets, settings.counts, problems);
   if (!problems.empty()) return "nothing was judged";
   if (file.has_rules) settings.count_rules = std::move(file.line);
@@ -179,6 +181,12 @@ void write(const cli::Options& options, const CheckSettings& settings, const Che
 
 }  // namespace
 
+std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
+  std::vector<const Comparison*> rows;
+  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
+  return rows;
+}
+
 bool is_as_before(Verdict verdict) {
   return verdict == Verdict::same || verdict == Verdict::near || verdict == Verdict::moved;
 }
@@ -209,7 +217,8 @@ CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
   };
   if (any(is_red) || !result.lost.empty() || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
-  return any(is_unjudged) || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
+  const bool lacks_verdict = settings.is_strict ? any(is_unjudged) : judged_nothing(comparisons_of(result));
+  return lacks_verdict || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
 }
 
 int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {

@@ -49,6 +49,7 @@ struct CheckSettings {
   std::string count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;
+  bool is_strict = false;
 };
 
 /// Everything the renderers need. It must not move: its rows point into it.
@@ -76,11 +77,12 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
 /// Writes the differences into the baseline; returns the exit code.
 int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err);
 
+std::vector<const stats::Comparison*> comparisons_of(const CheckResult& result);
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);
 /// Ends in exit code 1.
 bool is_red(const stats::Comparison& row);
-/// No number to judge it by: ends in exit code 3.
+/// No number to judge it by: ends in exit code 3 with --strict, or if no test has one.
 bool is_unjudged(const stats::Comparison& row);
 /// The verdict of the whole check.
 enum class CheckVerdict { ok, red, not_judged };

@@ -26,12 +26,6 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text;
 }
 
-std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
-  std::vector<const Comparison*> rows;
-  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
-  return rows;
-}
-
 /// The judge calls its sides OLD and NEW.
 std::string reason_of(const Comparison& row) {
   return replaced(replaced(row.reason, "NEW", kCheckSides.now), "OLD", kCheckSides.before);

@@ -163,12 +163,6 @@ bool has_pairs(const CompareResult& result) {
   return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
 }
 
-std::vector<const Comparison*> pointers_to(const std::vector<Comparison>& rows) {
-  std::vector<const Comparison*> pointers;
-  for (const Comparison& row : rows) pointers.push_back(&row);
-  return pointers;
-}
-
 /// The verdict on what was read, with the exit code and the reason for it.
 Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
@@ -184,16 +178,20 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     for (const std::string& part : {lost, left_out}) why += (why.empty() || part.empty() ? "" : "; ") + part;
     return {cli::kExitRegression, "red, exit code 1: " + why};
   }
-  if (!left_out.empty()) return {cli::kExitNoVerdict, "no answer, exit code 3: " + left_out};
-  const std::string unjudged = options.gate.counts ? without_verdict(rows) : "";
+  std::string unjudged = left_out;
+  if (const std::string more = options.gate.counts ? without_verdict(rows) : ""; !more.empty()) {
+    unjudged += (unjudged.empty() ? "" : "; ") + more;
+  }
   if (options.gate.counts && judged_nothing(rows)) {
-    return {cli::kExitNoVerdict, fmt::format("no answer, exit code 3: {}, and no other was judged", unjudged)};
+    return {cli::kExitNoVerdict,
+            fmt::format("no answer, exit code 3: {}{}", unjudged, left_out.empty() ? ", and no other was judged" : "")};
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(),
                                         [&](const Comparison& row) { return lacks_answer(row, options.gate); });
   if (options.is_strict && unanswered != 0) {
-    return {cli::kExitNoVerdict, fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict)",
-                                             unanswered, unanswered == 1 ? "" : "s")};
+    return {cli::kExitNoVerdict,
+            fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict){}{}", unanswered,
+                        unanswered == 1 ? "" : "s", left_out.empty() ? "" : "; ", left_out)};
   }
   return {cli::kExitOk, "ok, exit code 0: " + reason + (unjudged.empty() ? "" : "; " + unjudged)};
 }

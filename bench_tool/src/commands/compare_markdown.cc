@@ -8,6 +8,7 @@
 
 #include "commands/compare.h"
 #include "commands/gate.h"
+#include "commands/not_compared.h"
 #include "commands/site_text.h"
 #include "render/markdown.h"
 #include "render/size_cap.h"
@@ -100,7 +101,9 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
     const std::string tests = failing.empty() ? "" : out.substr(std::string_view("## syscost: ").size());
     out = fmt::format("## syscost: {}{}\n\n", lost, tests.empty() ? "" : ", " + tests.substr(0, tests.size() - 2));
   }
-  std::string totals = has_answer ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
+  const bool compares_all = !result.gate.counts || not_compared(pointers_to(result.rows), kCompareSides).empty();
+  std::string totals =
+      has_answer && compares_all ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
   totals += '\n' + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';

@@ -2,6 +2,7 @@
 #include "commands/not_compared.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -33,22 +34,34 @@ bool is_paired(const Comparison& row) {
 
 }  // namespace
 
+std::vector<const Comparison*> pointers_to(const std::vector<Comparison>& rows) {
+  std::vector<const Comparison*> pointers;
+  for (const Comparison& row : rows) pointers.push_back(&row);
+  return pointers;
+}
+
 bool is_not_compared(const Comparison& row) {
   return is_paired(row) && row.verdict == stats::Verdict::incomparable;
 }
 
 std::string not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {
+  constexpr std::size_t kMostNamed = 5;
   std::map<std::string, std::size_t> reasons;
+  std::vector<std::string_view> named;
   for (const Comparison* row : rows) {
-    if (is_not_compared(*row)) ++reasons[row->reason];
+    if (!is_not_compared(*row)) continue;
+    ++reasons[row->reason];
+    if (named.size() < kMostNamed) named.emplace_back(row->name);
   }
   if (reasons.empty()) return {};
   const auto most = std::max_element(reasons.begin(), reasons.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
   const std::size_t all = count(rows, is_paired);
-  return fmt::format("{} of {} test{} could not be compared: {}{}", count(rows, is_not_compared), all,
-                     all == 1 ? "" : "s", with_names(most->first, names),
-                     reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second));
+  const std::size_t left_out = count(rows, is_not_compared);
+  return fmt::format("{} of {} test{} could not be compared: {}{}: {}{}", left_out, all, all == 1 ? "" : "s",
+                     with_names(most->first, names),
+                     reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second), fmt::join(named, ", "),
+                     left_out > kMostNamed ? ", ..." : "");
 }
 
 std::string without_verdict(const std::vector<const Comparison*>& rows) {
@@ -58,8 +71,11 @@ std::string without_verdict(const std::vector<const Comparison*>& rows) {
 }
 
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
-  const auto has_verdict = [](const Comparison& row) { return is_paired(row) && !stats::has_no_answer(row.verdict); };
-  return !without_verdict(rows).empty() && count(rows, has_verdict) == 0;
+  const auto has_verdict = [](const Comparison& row) {
+    return is_paired(row) && !row.old_window->is_set_up() && !stats::has_no_answer(row.verdict);
+  };
+  const bool has_unjudged = count(rows, is_not_compared) != 0 || !without_verdict(rows).empty();
+  return has_unjudged && count(rows, has_verdict) == 0;
 }
 
 std::string errors_not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {

@@ -23,16 +23,18 @@ struct SideNames {
 inline constexpr SideNames kCompareSides = {"OLD", "NEW"};
 inline constexpr SideNames kCheckSides = {"the baseline", "the run"};
 
+std::vector<const stats::Comparison*> pointers_to(const std::vector<stats::Comparison>& rows);
+
 /// True if both sides have the test, and no count of it is on both.
 bool is_not_compared(const stats::Comparison& row);
 
-/// `111 of 112 tests could not be compared: OLD counted calls, NEW entries`; "" if all could.
+/// `2 of 112 tests could not be compared: OLD counted calls, NEW entries: Log.A, Log.B`; "" if all could.
 std::string not_compared(const std::vector<const stats::Comparison*>& rows, const SideNames& names);
 
 /// `2 tests without a verdict`: both sides ran them, and the counts of one are lower bounds; "" if there are none.
 std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
 
-/// True if both sides ran a test, and the counts of none got a verdict.
+/// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const stats::Comparison*>& rows);
 
 /// A warning that failed calls were measured on one side only; "" if there is no such test.
