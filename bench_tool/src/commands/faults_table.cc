@@ -130,7 +130,7 @@ std::string sweep_title(const faults::SweepState& state, const SweepTable& table
 
 namespace {
 
-std::string some_of(const std::vector<std::string>& changes) {
+std::string some_changes(const std::vector<std::string>& changes) {
   constexpr std::size_t kNamed = 10;
   const auto end = changes.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, changes.size()));
   return csv::printable(fmt::format("{}", fmt::join(changes.begin(), end, ", "))) +
@@ -173,10 +173,10 @@ std::vector<std::string> sweep_remarks(const faults::SweepState& state, const Sw
     }
   }
   if (!state.harm.empty()) {
-    lines.push_back("in your own folder, so that later runs may depend on earlier ones: " + some_of(state.harm));
+    lines.push_back("in your own folder, so that later runs may depend on earlier ones: " + some_changes(state.harm));
   }
   if (!state.changed_always.empty()) {
-    lines.push_back("in your own folder, while no call failed: " + some_of(state.changed_always));
+    lines.push_back("in your own folder, while no call failed: " + some_changes(state.changed_always));
   }
   std::map<std::string, std::vector<std::string>> reasons;
   for (const faults::LearnedTest& test : state.tests) {

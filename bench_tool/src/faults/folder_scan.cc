@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "os/small_file.h"
+
 namespace syscost::bench::faults {
 namespace {
 
@@ -35,7 +37,7 @@ bool is_below(const fs::path& path, const std::vector<fs::path>& folders) {
 }
 
 /// Empty if `folder` cannot be read.
-std::vector<fs::path> entries_of(const fs::path& folder) {
+std::vector<fs::path> names_below(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
@@ -124,16 +126,14 @@ std::vector<std::string> differences(const FolderScan& before, const FolderScan&
 
 std::set<FileId> files_open_for_writing() {
   std::set<FileId> files;
-  for (const fs::path& process : entries_of("/proc")) {
+  for (const fs::path& process : names_below("/proc")) {
     if (process.filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
-    for (const fs::path& descriptor : entries_of(process / "fd")) {
+    for (const fs::path& descriptor : names_below(process / "fd")) {
       struct stat status {};
       if (::stat(descriptor.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
-      std::FILE* const info = std::fopen((process / "fdinfo" / descriptor.filename()).c_str(), "re");
-      if (info == nullptr) continue;
+      const std::string info = read_small_file(process / "fdinfo" / descriptor.filename());
       unsigned flags = 0;
-      const bool is_known = std::fscanf(info, "pos: %*s flags: %o", &flags) == 1;
-      std::fclose(info);
+      const bool is_known = std::sscanf(info.c_str(), "pos: %*s flags: %o", &flags) == 1;
       if (is_known && (flags & O_ACCMODE) != O_RDONLY) files.emplace(status.st_dev, status.st_ino);
     }
   }
