@@ -67,9 +67,16 @@ class AssertionException {
 };
 #endif
 
+class TestProperty {
+ public:
+  const char* key() const;
+};
+
 class TestResult {
  public:
   bool Failed() const;
+  int test_property_count() const;
+  const TestProperty& GetTestProperty(int i) const;
 #if GOOGLETEST_MINOR >= 10
   bool Skipped() const;
 #endif
