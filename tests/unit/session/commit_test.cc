@@ -163,7 +163,9 @@ TEST_F(CommitTest, IsTakenWhereTheGroupMayWrite) {
   file("shared/.git/HEAD", kHash + "\n");
   for (const char* name : {"shared", "shared/.git"}) {
     const std::string path = folder_.file(name);
-    if (geteuid() == 0) ASSERT_EQ(chown(path.c_str(), 0, 1002), 0);
+    if (geteuid() == 0) {
+      ASSERT_EQ(chown(path.c_str(), 0, 1002), 0);
+    }
     ASSERT_EQ(chmod(path.c_str(), 02775), 0);
   }
   EXPECT_EQ(commit("shared/work"), kHash);
