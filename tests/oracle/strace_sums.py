@@ -130,8 +130,9 @@ def lengths(name, given, brk_before, brk_after):
 
 def is_of_syscost(call, process):
     """The calls that syscost makes between its markers and counts nowhere: it reads what its BPF programs missed, how much memory is mapped
-    (/proc/self/statm) and, in programs that are not linked with it, the names and results of tests from the program's memory."""
-    reads_itself = call.name in ("process_vm_readv", "process_vm_writev") and call.text.startswith(f"{process}, ")
+    (/proc/self/statm) and, in programs that are not linked with it, the names and results of tests from the program's memory. dispatch lets
+    the kernel copy arguments: it names the process by the thread."""
+    reads_itself = call.name in ("process_vm_readv", "process_vm_writev") and call.text.startswith((f"{process}, ", f"{call.thread}, "))
     reads_status = call.name == "pread64" and re.search(r'"pos:\\t|,\s+"[0-9]+ [0-9]+ [0-9]+ [0-9]+ 0 [0-9]+ 0\\n", 160, 0$', call.text)
     return reads_itself or bool(reads_status)
 
