@@ -89,7 +89,7 @@ constexpr std::string_view kHowToLetItLive = "do not kill processes that the tes
                                       kHowToLetItLive, std::string_view("\n")}) {
     syscall(SYS_write, STDERR_FILENO, text.data(), text.size(), 0, 0, shared.cookie);
   }
-  for (;;) syscall(SYS_exit_group, 2, 0, 0, 0, 0, shared.cookie);
+  for (;;) syscall(SYS_exit_group, 2, 0, 0, 0, shared.cookie, shared.cookie);
 }
 
 Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
