@@ -244,7 +244,7 @@ class ChildrenWatched(Case):
     def compare_watched(self, backend):
         # Long enough for the tools to make calls of their own meanwhile.
         flags = f"--syscost_backend={backend}", "--syscost_children", "--gtest_filter=Families.Waiting"
-        calls = {(FAMILY, "set_robust_list"): 1, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1}
+        calls = {(FAMILY, "set_robust_list"): 1, (FAMILY, "close"): 3, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1}
         for tools in "", "bpftrace", "bpftrace,perf":
             self.csv = os.path.join(self.folder, f"{backend}.{tools}.csv")
             profile = (f"--syscost_profile={tools}", "--syscost_bpf=syscount") if tools else ()

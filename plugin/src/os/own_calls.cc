@@ -10,6 +10,7 @@
 #include <cstddef>
 
 #include "os/fork_detector.h"
+#include "os/marked_call.h"
 
 namespace syscost {
 namespace {
@@ -42,7 +43,7 @@ void end_own_calls() {
 }
 
 long own_call(long number, long first, long second) {
-  return syscall(number, first, second, 0, 0, 0, g_sixth_argument.load());
+  return marked_call(g_sixth_argument.load(), number, first, second);
 }
 
 int begin_own_session(pid_t self) {

@@ -15,6 +15,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
+#include "os/marked_call.h"
 #include "os/own_calls.h"
 #include "os/quiet_child.h"
 
@@ -72,10 +73,10 @@ Result<pid_t> start_guard(Shared& shared) {
 /// The cookie lets this call and the next pass the filter while no process answers.
 bool has_ended(const Shared& shared, pid_t guard) {
   int status = 0;
-  return syscall(SYS_wait4, guard, &status, WNOHANG | __WALL, nullptr, 0, shared.cookie) == guard;
+  return marked_call(shared.cookie, SYS_wait4, guard, &status, WNOHANG | __WALL, 0) == guard;
 }
 void close_listener(const Shared& shared, int listener) {
-  syscall(SYS_close, listener, 0, 0, 0, 0, shared.cookie);
+  marked_call(shared.cookie, SYS_close, listener);
 }
 
 constexpr std::string_view kGuardWasKilled =
@@ -87,9 +88,9 @@ constexpr std::string_view kHowToLetItLive = "do not kill processes that the tes
 [[noreturn]] void end_with_a_word(const Shared& shared) {
   for (const std::string_view text : {std::string_view("syscost: "), kGuardWasKilled, std::string_view("\n  fix: "),
                                       kHowToLetItLive, std::string_view("\n")}) {
-    syscall(SYS_write, STDERR_FILENO, text.data(), text.size(), 0, 0, shared.cookie);
+    marked_call(shared.cookie, SYS_write, STDERR_FILENO, text.data(), text.size());
   }
-  for (;;) syscall(SYS_exit_group, 2, 0, 0, 0, shared.cookie, shared.cookie);
+  for (;;) marked_call(shared.cookie, SYS_exit_group, 2);
 }
 
 Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {

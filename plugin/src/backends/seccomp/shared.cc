@@ -9,6 +9,8 @@
 #include <ctime>
 #include <new>
 
+#include "os/marked_call.h"
+
 namespace syscost::seccomp {
 
 Shared* map_shared() {
@@ -28,12 +30,12 @@ bool let_children_inherit(Shared& shared, bool inherit) {
 
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms) {
   const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000L};
-  syscall(SYS_futex, &shared.phase, FUTEX_WAIT, seen, &timeout, nullptr, shared.cookie);
+  marked_call(shared.cookie, SYS_futex, &shared.phase, FUTEX_WAIT, seen, &timeout);
 }
 
 void set_phase(Shared& shared, Phase phase) {
   shared.phase.store(phase, std::memory_order_seq_cst);
-  syscall(SYS_futex, &shared.phase, FUTEX_WAKE, 8, nullptr, nullptr, shared.cookie);
+  marked_call(shared.cookie, SYS_futex, &shared.phase, FUTEX_WAKE, 8);
 }
 
 }  // namespace syscost::seccomp

@@ -6,6 +6,8 @@
 
 #include <cstddef>
 
+#include "os/marked_call.h"
+
 namespace syscost::seccomp {
 namespace {
 
@@ -20,7 +22,7 @@ thread_local ThreadIdentity t_identity __attribute__((tls_model("initial-exec"))
 
 std::int32_t calling_thread(const Shared& shared) {
   if (t_identity.cookie == shared.cookie) return t_identity.thread;
-  const long thread = syscall(SYS_gettid, 0, 0, 0, 0, 0, shared.cookie);
+  const long thread = marked_call(shared.cookie, SYS_gettid);
   if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return 0;
   t_identity = {shared.cookie, static_cast<std::int32_t>(thread)};
   return t_identity.thread;
