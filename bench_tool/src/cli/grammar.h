@@ -59,7 +59,7 @@ struct Grammar {
   /// The words that an option takes, if they are checked after the parser (raw_options.cc).
   std::map<const CLI::Option*, LaterWords> later_words;
 
-  /// The words that an option takes, whoever checks them; empty if it takes other values.
+  /// The words that an option takes; empty if it takes other values.
   std::vector<std::string> words_of(const CLI::Option& option) const;
   /// What `bench` alone prints: the names of the commands, on one screen.
   std::string commands_by_group() const;

@@ -32,7 +32,7 @@ void ExportedCalls::add(const otlp::ProcessRun& process, const otlp::PlacedWindo
     const TraceFile file = trace::read_trace(found.path, *std::move(bytes), problems_);
     if (!otlp::is_trace_of(file, span, process.pid)) continue;
     const std::vector<const trace::Call*> calls = otlp::calls_within(file, kMost);
-    // A trace has an event for each trip into the kernel; without a count nobody knows how many have none.
+    // A trace has an event for each trip into the kernel. Without a count, the number of calls without one is unknown.
     const model::Measured& counted = sample.totals.calls.has_value() ? sample.totals.calls : sample.totals.entries;
     if (!counted.has_value()) {
       for (std::size_t i = 0; i < calls.size(); ++i) take(otlp::call_span(span, file, *calls[i], i));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests whose properties and calls stand side by side in GoogleTest's XML.
+// Tests that record properties of their own. GoogleTest's XML has them beside the calls.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -139,7 +139,7 @@ class BaselineFile : public ::testing::Test {
     return path(id + ".csv");
   }
 
-  /// The run in `file`, in which nobody could count the calls of `tests`.
+  /// The run in `file`, without counts of the calls of `tests`.
   std::string uncounted(const std::string& file, const std::string& id, const std::set<std::string>& tests) {
     const std::string voided = without(file, id + "_all", {"total_calls", "total_entries", "total_errors"});
     std::ifstream whole(file);
@@ -381,7 +381,7 @@ TEST_F(BaselineFile, JudgesNothingWhereNoCountIsOnBothSides) {
   EXPECT_EQ(run({"compare", calls, whole}), 0) << out_.str();
 }
 
-// As of a test with a sandbox of its own: one that nobody can count must not take the verdict from all others.
+// For example a test with a sandbox of its own: a test without counts must not take the verdict from all others.
 TEST_F(BaselineFile, OneTestWithoutCountsLeavesTheVerdictToTheOthers) {
   const std::string old_run = make_run("old", 3, 5);
   const std::string same = uncounted(make_run("same", 3, 5), "same_void", {"S.One"});

@@ -80,8 +80,8 @@ Address address_of_mark(uid_t user, int number);
 inline constexpr const char* kFolderForEveryone = "/run/syscost";
 Address address_for_everyone();
 
-/// From Linux 6.16 on: whoever sends descriptors to `socket`, or to a connection that it will accept, gets EPERM. To be
-/// called before it has a name: a connection has what its listener had when it began.
+/// From Linux 6.16 on: a process that sends descriptors to `socket`, or to a connection that it will accept, gets
+/// EPERM. To be called before it has a name: a connection has what its listener had when it began.
 void refuse_descriptors(int socket);
 /// Whether the kernel does that.
 bool refuses_descriptors(int socket);
