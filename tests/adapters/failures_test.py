@@ -48,6 +48,13 @@ class Contained(Case):
                 # What was buffered before is printed once.
                 self.assertEqual(done.out.count("printed before"), 1, done.out)
 
+    def test_nothing_of_it_is_left_where_proc_has_other_numbers(self):
+        enter = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "--pid", "--fork"]
+        if subprocess.run([*enter, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("a PID namespace cannot be made here")
+        done = self.run_program(*enter, CONTAINED, "--gtest_filter=Contained.*", "--syscost_quick")
+        self.assertIn("[  PASSED  ] 9 tests.", done.out)
+
     def test_nothing_is_left_under_sanitizers(self):
         for sanitizer in ("address", "undefined", "thread"):
             program = f"{CONTAINED}_{sanitizer}"

@@ -151,8 +151,10 @@ ContainedEnd ContainedRuns::finish(Keeper& keeper) {
   for (const auto& [number, other] : keepers_) {
     if (other.process > 0 && other.process != keeper.process) spared.insert(other.process);
   }
-  kill_processes_below(spared);
-  return {.fault = "the process that watched over this run was killed"};
+  const KilledTree killed = kill_processes_below(spared);
+  std::string fault = "the process that watched over this run was killed";
+  if (!killed.is_gone) fault += "; " + not_killed(killed);
+  return {.fault = std::move(fault)};
 }
 
 std::optional<std::pair<int, ContainedEnd>> ContainedRuns::wait(std::chrono::milliseconds at_most) {

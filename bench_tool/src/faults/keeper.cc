@@ -288,7 +288,7 @@ ContainedEnd run(const KeeperTask& task) {
   }
   const KilledTree killed = kill_processes_below();
   if (!end.is_timed_out) end.processes_left = killed.processes;
-  if (!killed.is_gone) end.fault = "a process of this run could not be killed";
+  if (!killed.is_gone) end.fault = not_killed(killed);
   take_output(output[0], text);
   take_sanitizer_reports(task.folder, end, text);
   take_child_ends(task.folder, end);

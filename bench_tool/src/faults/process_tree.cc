@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -17,6 +18,9 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
+
+#include "os/own_proc.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -66,7 +70,7 @@ void kill_each(const std::set<pid_t>& chosen, const std::set<pid_t>& spared) {
     const int descriptor = static_cast<int>(::syscall(SYS_pidfd_open, process, 0));
     if (descriptor >= 0) held[process] = descriptor;
   }
-  const std::set<pid_t> below = held.empty() ? std::set<pid_t>() : processes_below(::getpid(), spared);
+  const std::set<pid_t> below = held.empty() ? std::set<pid_t>() : processes_below(spared);
   for (const auto& [process, descriptor] : held) {
     if (below.count(process) != 0) ::syscall(SYS_pidfd_send_signal, descriptor, SIGKILL, nullptr, 0);
     ::close(descriptor);
@@ -75,21 +79,34 @@ void kill_each(const std::set<pid_t>& chosen, const std::set<pid_t>& spared) {
 
 }  // namespace
 
-std::set<pid_t> processes_below(pid_t top, const std::set<pid_t>& spared) {
+std::set<pid_t> processes_below(const std::set<pid_t>& spared) {
+  const pid_t top = shown_number();
+  const bool is_ours = top == ::getpid();
   const std::map<pid_t, ProcessState> all = all_processes();
   std::set<pid_t> below;
   for (const auto& [process, state] : all) {
-    if (state.has_ended) continue;
-    // A chain of parents has no loop; the bound is for one that changes while it is read.
+    if (state.has_ended || top == 0) continue;
+    // From the process up to this one, by the numbers of /proc. A chain of parents has no loop; the bound is for one
+    // that changes while it is read.
+    std::vector<pid_t> chain;
     pid_t ancestor = process;
-    for (std::size_t steps = 0; ancestor != top && ancestor > 1 && steps <= all.size(); ++steps) {
-      if (spared.count(ancestor) != 0) break;
+    while (ancestor != top && ancestor > 1 && chain.size() <= all.size()) {
+      chain.push_back(ancestor);
       const auto found = all.find(ancestor);
       ancestor = found == all.end() ? 0 : found->second.parent;
     }
-    if (ancestor == top && process != top) below.insert(process);
+    if (ancestor != top || chain.empty()) continue;
+    if (!is_ours) std::transform(chain.begin(), chain.end(), chain.begin(), own_number_of);
+    const bool is_spared = std::any_of(chain.begin(), chain.end(), [&](pid_t one) { return spared.count(one) != 0; });
+    if (!is_spared && chain.front() != 0) below.insert(chain.front());
   }
   return below;
+}
+
+std::string not_killed(const KilledTree& killed) {
+  if (killed.is_listed) return "a process of this run could not be killed";
+  return "a process of this run may go on: /proc does not show the processes of this PID namespace (mount it: "
+         "`unshare --mount-proc`)";
 }
 
 KilledTree kill_processes_below(const std::set<pid_t>& spared) {
@@ -97,9 +114,15 @@ KilledTree kill_processes_below(const std::set<pid_t>& spared) {
   constexpr std::chrono::milliseconds kPause{2};
   const auto begin = std::chrono::steady_clock::now();
   KilledTree killed;
+  if (shown_number() == 0) {
+    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+    }
+    killed.is_listed = killed.is_gone = ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD;
+    return killed;
+  }
   for (bool is_first = true;; is_first = false) {
     // A process may make another one between the look and its end, so this looks until none is left.
-    const std::set<pid_t> below = processes_below(::getpid(), spared);
+    const std::set<pid_t> below = processes_below(spared);
     if (is_first) killed.processes = below.size();
     kill_each(below, spared);
     if (spared.empty()) {

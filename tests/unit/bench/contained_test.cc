@@ -416,10 +416,10 @@ TEST(ContainedRun, LeavesNothingIfItsOwnerIsKilledWhileTheKeeperReports) {
 TEST(ContainedRun, LeavesNothingIfItsJanitorIsKilled) {
   fs::path folder;
   {
-    const std::set<pid_t> before = processes_below(::getpid());
+    const std::set<pid_t> before = processes_below();
     ContainedRuns runs;
     folder = runs.folder();
-    std::set<pid_t> janitor = processes_below(::getpid());
+    std::set<pid_t> janitor = processes_below();
     for (const pid_t other : before) janitor.erase(other);
     ASSERT_EQ(janitor.size(), 1U);
     ASSERT_EQ(::kill(*janitor.begin(), SIGKILL), 0);

@@ -11,12 +11,15 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "libc/clock.h"
 #include "os/detached_process.h"
 #include "os/own_calls.h"
 #include "os/own_descriptors.h"
+#include "os/small_file.h"
 #include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
@@ -27,6 +30,16 @@ using Clock = libc::SteadyClock;
 /// The launcher ends tools that do not end by themselves; that takes it this long beyond its own limits.
 constexpr std::chrono::seconds kLauncherPatience{10};
 
+/// By which number /proc shows a process; it may be that of an outer PID namespace. "-1" if it does not show it.
+std::string shown_number_of(int pidfd) {
+  const std::string info = read_small_file("/proc/self/fdinfo/" + std::to_string(pidfd));
+  constexpr std::string_view kLine = "\nPid:\t";
+  const std::size_t line = info.find(kLine);
+  if (line == std::string::npos) return "-1";
+  const std::size_t begin = line + kLine.size();
+  return info.substr(begin, info.find('\n', begin) - begin);
+}
+
 /// Opens a pidfd of the launcher; -1 if it is gone. Another process may have its number by now: that must be neither
 /// waited for nor killed.
 int open_launcher(pid_t launcher, const std::string& path) {
@@ -34,7 +47,7 @@ int open_launcher(pid_t launcher, const std::string& path) {
   if (pidfd < 0) return -1;
   struct stat expected {};
   struct stat found {};
-  const std::string link = "/proc/" + std::to_string(launcher) + "/exe";
+  const std::string link = "/proc/" + shown_number_of(pidfd) + "/exe";
   if (stat(link.c_str(), &found) == 0 && stat(path.c_str(), &expected) == 0 && found.st_ino == expected.st_ino &&
       found.st_dev == expected.st_dev) {
     return pidfd;

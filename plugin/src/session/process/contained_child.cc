@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 
+#include "os/own_proc.h"
 #include "os/result.h"
 #include "os/small_file.h"
 #include "syscost/adapter.h"
@@ -170,9 +171,10 @@ void kill_the_rest() {
     const std::string children = read_small_file("/proc/thread-self/children");
     if (children.empty()) return;  // the kernel does not list them
     for (const char *at = children.data(), *end = at + children.size(); at != end;) {
-      pid_t process = 0;
-      const auto [rest, error] = std::from_chars(at, end, process);
-      if (error == std::errc()) kill(process, SIGKILL);
+      pid_t shown = 0;
+      const auto [rest, error] = std::from_chars(at, end, shown);
+      const pid_t process = error == std::errc() ? own_number_of(shown) : 0;
+      if (process > 0) kill(process, SIGKILL);
       at = rest != end ? rest + 1 : end;
     }
     poll(nullptr, 0, kPauseMs);
