@@ -43,6 +43,36 @@ class Faults(Case):
         self.assertRegex(done.out, rf"{opens}    from \S*forbidden_test.cc:\d+ .*TestBody.*\n{opens}{opens}\n?\[  FAILED")
         self.assertIn("[  FAILED  ] 4 tests", done.out)
 
+    LINE = re.compile(r"^(\S+):(\d+): (?:Failure|Skipped)$", re.MULTILINE)
+
+    def lines_of_failures(self, out):
+        """The lines of source that GoogleTest names."""
+        found = []
+        for path, number in self.LINE.findall(out):
+            with open(path, encoding="utf-8") as file:
+                found.append(file.read().splitlines()[int(number) - 1].strip())
+        return found
+
+    def test_a_broken_promise_names_the_line_of_the_user(self):
+        done = self.run_program(FAULTS, "--gtest_filter=Forbidden.*", code=1)
+        self.assertNotIn("unknown file", done.out)
+        self.assertEqual(self.lines_of_failures(done.out),
+                         ['syscost::Forbid forbid("lseek");', 'EXPECT_NO_SYSCALLS("%file,lseek", lseek(null_, 7, SEEK_CUR));',
+                          'syscost::Forbid forbid("openat");', 'syscost::Forbid forbid("lseek", syscost::Reach::process);'])
+
+    def test_a_fault_that_cannot_be_names_its_line(self):
+        done = self.run_program(FAULTS, "--gtest_filter=Refused.*", code=1)
+        self.assertNotIn("unknown file", done.out)
+        lines = self.lines_of_failures(done.out)
+        self.assertEqual(len(lines), 12)
+        self.assertEqual([line for line in lines if not line.startswith("syscost::Fault fault(")], [])
+
+    def test_a_test_that_is_skipped_names_its_own_line(self):
+        done = self.run_program(FAULTS, "--gtest_filter=Faults.Nest", "--syscost_backend=ebpf", CI="", code=None)
+        self.assertNotIn("unknown file", done.out)
+        for line in self.lines_of_failures(done.out):
+            self.assertRegex(line, r"^(syscost::F|TEST)")
+
     def test_the_line_is_named_under_each_backend_with_and_without_where(self):
         for flags in ((), ("--syscost_where",), ("--syscost_backend=dispatch-trap",)):
             with self.subTest(flags):

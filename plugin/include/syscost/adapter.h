@@ -162,25 +162,35 @@ SYSCOST_EXPORT bool is_fork_child();
 using UnavailableHandler = bool (*)(const Unavailable& why);
 SYSCOST_EXPORT void set_unavailable_handler(UnavailableHandler handler);
 
-/// How what the library finds reaches the running test. Both may be called on any thread.
+/// A line of the program.
+struct SourceLine {
+  const char* file = nullptr;  ///< Null = unknown.
+  int line = 0;
+
+  /// `save_test.cc:17: `; empty if it is unknown.
+  std::string before() const { return file != nullptr ? std::string(file) + ":" + std::to_string(line) + ": " : ""; }
+};
+
+/// How what the library finds reaches the running test. Both may be called on any thread. `at` is the line that asked,
+/// such as that of a Forbid; if it is unknown, the adapter names the line of the test.
 struct TestReporter {
   /// A failure of the running test; it goes on. False if no test can be reached, and the message is not shown.
-  bool (*fail)(std::string_view message);
+  bool (*fail)(std::string_view message, const SourceLine& at);
   /// The test cannot go on, because something that it needs is missing: it is skipped or fails (skips_unavailable()),
   /// and ends here if the framework can end it.
-  void (*end)(const Unavailable& why);
+  void (*end)(const Unavailable& why, const SourceLine& at);
   /// True if the running test has failed so far; null = it cannot be asked.
   bool (*has_failed)();
 };
 /// Null = no framework: the text goes to stderr. `reporter` must stay.
 SYSCOST_EXPORT void set_test_reporter(const TestReporter* reporter);
 /// Calls the reporter. For the library itself.
-void fail_test(std::string_view message);
+void fail_test(std::string_view message, const SourceLine& at = {});
 /// The same, if there is a reporter and a test; else nothing, and false.
-bool fail_test_if_any(std::string_view message);
+bool fail_test_if_any(std::string_view message, const SourceLine& at = {});
 /// Empty if it cannot be asked; false without a framework.
 std::optional<bool> test_has_failed();
-void end_test(const Unavailable& why);
+void end_test(const Unavailable& why, const SourceLine& at);
 
 /// The program uses syscost::Fault or Forbid: `auto` takes a backend by which calls can fail. Before the first window.
 SYSCOST_EXPORT void expect_faults();

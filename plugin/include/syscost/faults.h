@@ -168,12 +168,15 @@ inline Effect delay(std::chrono::nanoseconds time) {
 /// backend seccomp it cannot fail.
 ///
 /// Where nothing can fail (another backend, a bad selector), the test is skipped or fails with the reason, and the
-/// object does nothing. If the framework cannot end the test there, is_active() is false.
+/// object does nothing. If the framework cannot end the test there, is_active() is false. Leave `file` and `line` out:
+/// they are those of the caller, and messages name them.
 class SYSCOST_EXPORT Fault {
  public:
   /// `error`: an errno, from 1 to 4095.
-  Fault(std::string_view selector, int error, const When& when = each(), Reach reach = Reach::thread);
-  Fault(std::string_view selector, const Effect& effect, const When& when = each(), Reach reach = Reach::thread);
+  Fault(std::string_view selector, int error, const When& when = each(), Reach reach = Reach::thread,
+        const char* file = __builtin_FILE(), int line = __builtin_LINE());
+  Fault(std::string_view selector, const Effect& effect, const When& when = each(), Reach reach = Reach::thread,
+        const char* file = __builtin_FILE(), int line = __builtin_LINE());
   ~Fault();  // NOLINT(performance-trivially-destructible): a stand-in for the library has nothing to do in it
   Fault(const Fault&) = delete;
   Fault& operator=(const Fault&) = delete;
@@ -198,11 +201,12 @@ struct ForbiddenCall {
 };
 
 /// While it exists, calls that `selector` selects are forbidden. Its end reports those that were made as a failure of
-/// the running test, with their arguments and lines. They are made all the same,
-/// except after deny().
+/// the running test at the line of the Forbid, with their arguments and lines. They are made all the same,
+/// except after deny(). `file` and `line` as for a Fault.
 class SYSCOST_EXPORT Forbid {
  public:
-  explicit Forbid(std::string_view selector, Reach reach = Reach::thread);
+  explicit Forbid(std::string_view selector, Reach reach = Reach::thread, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE());
   ~Forbid();  // NOLINT(performance-trivially-destructible): the same
   Forbid(const Forbid&) = delete;
   Forbid& operator=(const Forbid&) = delete;

@@ -86,10 +86,12 @@ testing::AssertionResult check_leaks(Body&& body, const char* statement) {
   return testing::AssertionFailure() << "left open: " << left << "\nby: " << statement;
 }
 
-/// The verdict of an EXPECT_NO_SYSCALLS. A template, because a program without one must not refer to Forbid.
+/// The verdict of an EXPECT_NO_SYSCALLS. A template, because a program without one must not refer to Forbid. `file` and
+/// `line` are those of the assertion.
 template <class Body>
-testing::AssertionResult check_forbidden(const char* selector, Body&& body, const char* statement) {
-  Forbid forbid(selector);
+testing::AssertionResult check_forbidden(const char* selector, Body&& body, const char* statement,
+                                         const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  Forbid forbid(selector, Reach::thread, file, line);
   std::forward<Body>(body)();
   const std::string report = forbid.take_report();
   if (report.empty()) return testing::AssertionSuccess();

@@ -41,9 +41,9 @@ void set_test_reporter(const TestReporter* reporter) {
   g_test_reporter.store(reporter, std::memory_order_release);
 }
 
-bool fail_test_if_any(std::string_view message) {
+bool fail_test_if_any(std::string_view message, const SourceLine& at) {
   const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
-  return reporter != nullptr && reporter->fail(message);
+  return reporter != nullptr && reporter->fail(message, at);
 }
 
 std::optional<bool> test_has_failed() {
@@ -53,15 +53,17 @@ std::optional<bool> test_has_failed() {
   return reporter->has_failed();
 }
 
-void fail_test(std::string_view message) {
-  if (fail_test_if_any(message)) return;
-  SYSCOST_LIBC(fprintf)(stderr, "syscost: %.*s\n", static_cast<int>(message.size()), message.data());
+void fail_test(std::string_view message, const SourceLine& at) {
+  if (fail_test_if_any(message, at)) return;
+  const std::string text = at.before().append(message);
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s\n", text.c_str());
 }
 
-void end_test(const Unavailable& why) {
+void end_test(const Unavailable& why, const SourceLine& at) {
   const TestReporter* const reporter = g_test_reporter.load(std::memory_order_acquire);
-  if (reporter != nullptr) return reporter->end(why);
-  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s\n  %s\n", why.reason.c_str(), why.how_to_fix.c_str());
+  if (reporter != nullptr) return reporter->end(why, at);
+  const std::string text = at.before() + why.reason + "\n  " + why.how_to_fix;
+  SYSCOST_LIBC(fprintf)(stderr, "syscost: %s\n", text.c_str());
 }
 }  // namespace adapter
 

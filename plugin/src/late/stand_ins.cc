@@ -30,11 +30,11 @@ std::string LeakCheck::left() const {
   return "n/a (" + why().reason + ")";
 }
 
-Fault::Fault(std::string_view, int, const When&, Reach) {
-  adapter::end_test(why());
+Fault::Fault(std::string_view, int, const When&, Reach, const char* file, int line) {
+  adapter::end_test(why(), {file, line});
 }
-Fault::Fault(std::string_view, const Effect&, const When&, Reach) {
-  adapter::end_test(why());
+Fault::Fault(std::string_view, const Effect&, const When&, Reach, const char* file, int line) {
+  adapter::end_test(why(), {file, line});
 }
 Fault::~Fault() = default;
 std::uint64_t Fault::hits() const {
@@ -44,8 +44,8 @@ std::uint64_t Fault::matches() const {
   return 0;
 }
 
-Forbid::Forbid(std::string_view, Reach) {
-  adapter::end_test(why());
+Forbid::Forbid(std::string_view, Reach, const char* file, int line) {
+  adapter::end_test(why(), {file, line});
 }
 Forbid::~Forbid() = default;
 void Forbid::deny(int) {}

@@ -66,28 +66,32 @@ Unavailable as_sentences(Unavailable why) {
 }
 
 /// Null, and the test heard why, if there can be none. errno stays as it is, also where the test ends.
-session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule) {
+session::OpenFault* open_fault(std::string_view selector, const FaultRule& rule, const adapter::SourceLine& at) {
   Unavailable why;
   {
     const KeptErrno kept;
     // A program that is linked with the library itself, and has no stubs.
     session::expect_faults();
     const Result<session::OpenFault*> opened = session::started_session().faults().open(selector, rule);
-    if (opened.ok()) return opened.value();
+    if (opened.ok()) {
+      if (opened.value() != nullptr) opened.value()->at = at;
+      return opened.value();
+    }
     why = opened.failure();
   }
-  adapter::end_test(as_sentences(why));
+  adapter::end_test(as_sentences(why), at);
   return nullptr;
 }
 
 /// False, and the test heard why, if it is no errno.
-bool is_errno(int error) {
+bool is_errno(int error, const adapter::SourceLine& at) {
   if (error >= 1 && error <= FaultRule::kMostErrno) return true;
   // A fork child has no faults, and would not have heard of it.
   if (session::process_session().is_fork_child()) return false;
   const bool has_sign = error < 0 && error >= -FaultRule::kMostErrno;
   adapter::end_test(as_sentences({std::to_string(error) + " is no errno: one is from 1 to 4095",
-                                  has_sign ? "give it without the sign" : "give ENOSPC, for example"}));
+                                  has_sign ? "give it without the sign" : "give ENOSPC, for example"}),
+                    at);
   return false;
 }
 
@@ -97,21 +101,22 @@ session::Faults& faults() {
 
 }  // namespace
 
-Fault::Fault(std::string_view selector, int error, const When& when, Reach reach) {
-  if (!is_errno(error)) return;
+Fault::Fault(std::string_view selector, int error, const When& when, Reach reach, const char* file, int line) {
+  if (!is_errno(error, {file, line})) return;
   FaultRule rule = rule_of(when, reach);
   rule.result = -std::int64_t{error};
-  open_ = open_fault(selector, rule);
+  open_ = open_fault(selector, rule, {file, line});
 }
 
-Fault::Fault(std::string_view selector, const Effect& effect, const When& when, Reach reach) {
+Fault::Fault(std::string_view selector, const Effect& effect, const When& when, Reach reach, const char* file,
+             int line) {
   FaultRule rule = rule_of(when, reach);
   rule.result = effect.result;
   rule.most_bytes = effect.most_bytes;
   // A negative one becomes longer than any that is allowed.
   rule.delay_enter_ns = static_cast<std::uint64_t>(effect.delay_enter.count());
   rule.delay_exit_ns = static_cast<std::uint64_t>(effect.delay_exit.count());
-  open_ = open_fault(selector, rule);
+  open_ = open_fault(selector, rule, {file, line});
 }
 
 Fault::~Fault() {
@@ -138,10 +143,10 @@ failure_detail::ChildRun failure_detail::run_in_child(const std::function<std::s
   return run;
 }
 
-Forbid::Forbid(std::string_view selector, Reach reach) {
+Forbid::Forbid(std::string_view selector, Reach reach, const char* file, int line) {
   FaultRule rule = rule_of(each(), reach);
   rule.is_watch = rule.keeps_hits = true;
-  open_ = open_fault(selector, rule);
+  open_ = open_fault(selector, rule, {file, line});
 }
 
 Forbid::~Forbid() {
@@ -152,15 +157,16 @@ Forbid::~Forbid() {
     faults().stop(*open_);
   }
   const std::string report = take_report();
+  const adapter::SourceLine at = open_->at;
   {
     const KeptErrno kept;
     faults().close(open_);
   }
-  if (!report.empty()) adapter::fail_test(report);
+  if (!report.empty()) adapter::fail_test(report, at);
 }
 
 void Forbid::deny(int error) {
-  if (open_ == nullptr || !is_errno(error)) return;
+  if (open_ == nullptr || !is_errno(error, open_->at)) return;
   FaultRule rule = open_->rule;
   rule.result = -std::int64_t{error};
   Result<void> replaced;
@@ -168,7 +174,7 @@ void Forbid::deny(int error) {
     const KeptErrno kept;
     replaced = faults().replace(*open_, rule);
   }
-  if (!replaced.ok()) adapter::end_test(as_sentences(replaced.failure()));
+  if (!replaced.ok()) adapter::end_test(as_sentences(replaced.failure()), open_->at);
 }
 
 std::uint64_t Forbid::hits() const {

@@ -166,9 +166,12 @@ void TestBodies::throw_failure() {
 
 void TestBodies::fail_by_exceptions() {
   static constexpr adapter::TestReporter kReporter = {
-      [](std::string_view message) { return test_bodies().fail(message); },
-      [](const Unavailable& why) {
-        const std::string text = "syscost: " + why.reason + ' ' + why.how_to_fix;
+      // The frameworks print the test's line beside an exception, and not that of a Forbid.
+      [](std::string_view message, const adapter::SourceLine& at) {
+        return test_bodies().fail(at.before().append(message));
+      },
+      [](const Unavailable& why, const adapter::SourceLine& at) {
+        const std::string text = "syscost: " + at.before() + why.reason + ' ' + why.how_to_fix;
         // It goes on: no version of the frameworks can be told to skip from here.
         if (adapter::skips_unavailable(why) || !test_bodies().fail(text))
           SYSCOST_LIBC(fprintf)(stderr, "%s\n", text.c_str());

@@ -29,12 +29,20 @@ const int syscost_gtest_registration = 1;
 namespace syscost::gtest_adapter {
 namespace {
 
+/// A line of the user's: that of the running test, if we know no nearer one.
+adapter::SourceLine known_line(const adapter::SourceLine& at) {
+  if (at.file != nullptr) return at;
+  const testing::TestInfo* const test = testing::UnitTest::GetInstance()->current_test_info();
+  return test != nullptr ? adapter::SourceLine{test->file(), test->line()} : adapter::SourceLine{nullptr, -1};
+}
+
 /// Tests and assertions of the user fail or are skipped where nothing can count; never inside an expression of theirs.
-bool skip_or_fail(const Unavailable& why) {
+bool skip_or_fail(const Unavailable& why, [[maybe_unused]] const adapter::SourceLine& at) {
   if (!adapter::skips_unavailable(why)) return false;
 #ifdef GTEST_SKIP
-  // GTEST_SKIP() returns from the function it stands in, so it stands in one of its own.
-  [&] { GTEST_SKIP() << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix; }();
+  // What GTEST_SKIP() is made of: it takes no line.
+  GTEST_MESSAGE_AT_(known_line(at).file, known_line(at).line, "", testing::TestPartResult::kSkip)
+      << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix;
   return true;
 #else
   return false;  // a GoogleTest before 1.10 cannot skip
@@ -54,22 +62,27 @@ void leave_test([[maybe_unused]] testing::TestPartResult::Type type) {
 #endif
 }
 
-constexpr adapter::TestReporter kReporter = {[](std::string_view message) {
-                                               ADD_FAILURE_AT(nullptr, -1) << message;
+void add_failure(std::string_view message, const adapter::SourceLine& at) {
+  [[maybe_unused]] const adapter::SourceLine known = known_line(at);
+  ADD_FAILURE_AT(known.file, known.line) << message;
+}
+
+void end_test(const Unavailable& why, const adapter::SourceLine& at) {
+  if (skip_or_fail(why, at)) {
+#ifdef GTEST_SKIP
+    leave_test(testing::TestPartResult::kSkip);
+#endif
+    return;
+  }
+  add_failure("syscost: " + why.reason + ' ' + why.how_to_fix, at);
+  leave_test(testing::TestPartResult::kNonFatalFailure);
+}
+
+constexpr adapter::TestReporter kReporter = {[](std::string_view message, const adapter::SourceLine& at) {
+                                               add_failure(message, at);
                                                return true;
                                              },
-                                             [](const Unavailable& why) {
-                                               if (skip_or_fail(why)) {
-#ifdef GTEST_SKIP
-                                                 leave_test(testing::TestPartResult::kSkip);
-#endif
-                                                 return;
-                                               }
-                                               ADD_FAILURE_AT(nullptr, -1)
-                                                   << "syscost: " << why.reason << ' ' << why.how_to_fix;
-                                               leave_test(testing::TestPartResult::kNonFatalFailure);
-                                             },
-                                             [] { return testing::Test::HasFailure(); }};
+                                             end_test, [] { return testing::Test::HasFailure(); }};
 
 /// Through it go all results of assertions on its thread while it exists. A fault of write must not hit what GoogleTest
 /// then prints: nobody would see why the test failed. No listener could do this, because the printer is the first one.
@@ -86,7 +99,7 @@ class OuterListener : public testing::EmptyTestEventListener {
   void OnTestProgramStart(const testing::UnitTest& unit_test) override {
     g_test_thread = pthread_self();
     late::at_load([] {
-      adapter::set_unavailable_handler(skip_or_fail);
+      adapter::set_unavailable_handler([](const Unavailable& why) { return skip_or_fail(why, {}); });
       adapter::set_test_reporter(&kReporter);
     });
     if (!late::is_loaded()) return;

@@ -20,6 +20,7 @@
 #include "os/result.h"
 #include "os/spin_lock.h"
 #include "session/windows/measurement.h"
+#include "syscost/adapter.h"
 #include "syscost/failures.h"
 
 namespace syscost::session {
@@ -33,6 +34,7 @@ struct OpenFault {
   FaultId id;
   ScopeRecord* scope = nullptr;  ///< While it exists, loops keep the backend.
   std::pmr::string selector;
+  adapter::SourceLine at;  ///< Of the Fault or Forbid in the program.
   bool is_reported = false;
   std::string why_no_lines;
 };

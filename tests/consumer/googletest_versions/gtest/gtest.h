@@ -15,6 +15,7 @@
 #define GTEST_FLAG_SET(name, value) (void)(::testing::FLAGS_gtest_##name = (value))
 #endif
 #define ADD_FAILURE() ::testing::Message()
+#define GTEST_MESSAGE_AT_(file, line, message, type) ::testing::Message()
 #define ADD_FAILURE_AT(file, line) ::testing::Message()
 #define GTEST_HAS_EXCEPTIONS 1
 
