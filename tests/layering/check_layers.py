@@ -81,7 +81,7 @@ BENCH = {
     "scale": ["model", "stats", "syscost"],
     "report": ["findings", "model", "render", "stats", "syscost", "trace"],
     "groups": ["model", "stats"],
-    "trace": ["csv"],
+    "trace": ["csv", "plugin/os"],
     "findings": ["model", "render", "stats", "syscost", "trace"],
     "faults": ["csv", "model", "plugin/agent/common", "plugin/os", "syscost", "trace"],
     "otlp": ["csv", "model", "render", "stats", "syscost", "trace"],

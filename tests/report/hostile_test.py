@@ -95,6 +95,11 @@ def report(arguments, folder):
     return subprocess.run([BENCH, "report", *arguments, "-o", "-"], cwd=folder, capture_output=True, timeout=PATIENCE_S, check=False)
 
 
+def has_timeline(done):
+    page = done.stdout.decode()
+    return 'class="timeline"' in html.unescape(page + "".join(report_page.unpacked(page)))
+
+
 def parts_of(page):
     """The tags of the page and of its packed cards, with the names of their attributes."""
     found = set()
@@ -146,8 +151,7 @@ class Hostile(unittest.TestCase):
     def test_traces(self):
         folder = os.path.join(self.folder(), "traces")
         shutil.copytree(os.path.join(DATA, "traces"), folder)
-        found = report(["run.csv"], folder).stdout.decode()
-        self.assertIn('class="timeline"', html.unescape(found + "".join(report_page.unpacked(found))))
+        self.assertTrue(has_timeline(report(["run.csv"], folder)))
         trace = os.path.join(folder, "syscost_artifacts", "1795225951-17", "demo_tests", "Log.WritesABatch", "trace.pftrace")
         self.change(folder, trace, ["run.csv"], OF_BYTES)
 
@@ -181,15 +185,37 @@ class Hostile(unittest.TestCase):
                     if name in ("sched.csv", "trace.pftrace"):
                         self.change(folder, os.path.join(at, name), [os.path.basename(run)], OF_TEXT if name == "sched.csv" else OF_BYTES)
 
-    def test_a_folder_that_is_a_link_is_left_out(self):
+    def linked(self):
+        """A folder with a run. Its traces are elsewhere, and `syscost_artifacts` is a link to them."""
         folder, other = self.folder(), self.folder()
         shutil.copy(os.path.join(DATA, "traces", "run.csv"), folder)
         shutil.copytree(os.path.join(DATA, "traces", "syscost_artifacts"), os.path.join(other, "artifacts"))
         os.symlink(os.path.join(other, "artifacts"), os.path.join(folder, "syscost_artifacts"))
+        return folder
+
+    def test_a_link_of_the_users_own_is_followed_as_the_plugin_follows_it(self):
+        folder = self.linked()
         done = report(["run.csv"], folder)
-        self.assertEqual(done.returncode, 2)
-        self.assertIn(b"syscost_artifacts: is a link, which bench does not follow", done.stderr)
-        self.assertNotIn(b'class="timeline"', done.stdout)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+        self.assertTrue(has_timeline(done))
+        self.assertEqual(self.trace(folder).returncode, 0)
+
+    @staticmethod
+    def trace(folder, source="run.csv"):
+        return subprocess.run([BENCH, "trace", "Log.WritesABatch", source], cwd=folder, capture_output=True, check=False)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can plant the link of another user")
+    def test_a_link_of_another_user_is_left_out(self):
+        folder = self.linked()
+        os.chown(os.path.join(folder, "syscost_artifacts"), 65534, 65534, follow_symlinks=False)
+        for done in (report(["run.csv"], folder), self.trace(folder)):
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"syscost_artifacts: is a link that another user has made, which bench does not follow", done.stderr)
+            self.assertNotIn(b"WritesABatch  8", done.stdout)
+            self.assertFalse(has_timeline(done))
+        # As the plugin: a folder that the user names is the user's choice.
+        os.rename(os.path.join(folder, "syscost_artifacts"), os.path.join(folder, "named"))
+        self.assertEqual(self.trace(folder, "named").returncode, 0)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ struct Place {
 std::optional<Place> place_of(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
                               std::ostream& err) {
   const std::string& from = options.trace.from;
-  Place place{from.empty() ? kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
+  Place place{from.empty() ? trace::kArtifacts : from, {options.run_ids.begin(), options.run_ids.end()}};
   std::error_code error;
   if (!from.empty() && !fs::is_directory(from, error)) {
     model::LoadOptions load;
@@ -45,7 +45,7 @@ std::optional<Place> place_of(const cli::Options& options, const ArtifactKind& k
     if (data.contexts.empty()) return std::nullopt;
     place.run_ids.clear();
     for (const model::Context& context : data.contexts) place.run_ids.insert(std::string(data.text(context.run_id)));
-    const fs::path beside = fs::path(from).parent_path() / kArtifacts;
+    const fs::path beside = fs::path(from).parent_path() / trace::kArtifacts;
     place.folder = beside.string();
   }
   if (fs::is_directory(place.folder, error)) return place;

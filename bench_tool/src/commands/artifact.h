@@ -20,9 +20,6 @@ struct ArtifactKind {
   const char* text = nullptr;  ///< The name of a file beside it that has the same as text; null = there is none.
 };
 
-/// The folder beside a CSV in which the plugin leaves them.
-inline constexpr const char* kArtifacts = "syscost_artifacts";
-
 /// The path of the file that `options.trace` names. Empty after it printed why there is none.
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
                                          std::ostream& err);

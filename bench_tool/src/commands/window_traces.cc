@@ -43,13 +43,11 @@ std::string folder_name(const model::Dataset& data, const model::Sample& sample)
 std::vector<FoundTrace> WindowTraces::candidates(const model::Sample& sample, const std::string& file_name) {
   const model::Context& context = data_.context(sample);
   const std::string& csv = data_.files[context.file];
-  const std::string folder = folder_.empty() ? (fs::path(csv).parent_path() / kArtifacts).string() : folder_;
+  const std::string folder = folder_.empty() ? (fs::path(csv).parent_path() / trace::kArtifacts).string() : folder_;
   const std::string& run = data_.text(context.run_id);
   const auto [at, is_new] = traces_.try_emplace({folder, run, file_name});
   std::error_code error;
-  if (is_new && folder_.empty() && fs::is_symlink(folder, error)) {
-    problems_.add(folder, 0, "is a link, which bench does not follow: no trace was read");
-  } else if (is_new && fs::is_directory(folder, error)) {
+  if (is_new && fs::is_directory(folder, error)) {
     at->second = trace::find_traces(folder, file_name, {run}, problems_);
   } else if (is_new && !folder_.empty() && traces_.size() == 1) {
     problems_.add(folder, 0, "no such folder: no trace was read");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "trace/find_traces.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
@@ -8,6 +10,8 @@
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include "os/files.h"
 
 namespace syscost::bench::trace {
 namespace {
@@ -40,11 +44,25 @@ bool is_folder_of(std::string_view folder, const std::string& name) {
   return folder == name || without_hash(folder) == name;
 }
 
+/// Where others can write, they could place a link with our name (plugin/src/session/tools/artifacts.h).
+bool is_link_of_another(const std::string& folder) {
+  struct stat status {};
+  return fs::path(folder).filename() == kArtifacts && ::lstat(folder.c_str(), &status) == 0 &&
+         S_ISLNK(status.st_mode) && !is_trusted_owner(status.st_uid);
+}
+
 }  // namespace
 
 std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view name,
                                     const std::set<std::string>& run_ids, csv::Problems& problems) {
   std::vector<FoundTrace> found;
+  if (is_link_of_another(folder)) {
+    problems.add(
+        folder, 0,
+        "is a link that another user has made, which bench does not follow: no trace was read. If you trust the "
+        "folder to which it leads, name that one");
+    return found;
+  }
   std::error_code error;
   fs::recursive_directory_iterator at(folder, fs::directory_options::skip_permission_denied, error);
   while (!error && at != fs::recursive_directory_iterator()) {

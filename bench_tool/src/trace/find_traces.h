@@ -13,6 +13,8 @@
 namespace syscost::bench::trace {
 
 inline constexpr const char* kTraceName = "trace.pftrace";
+/// The folder of artifacts, if --syscost_artifacts names none.
+inline constexpr const char* kArtifacts = "syscost_artifacts";
 
 /// A trace by its path. The names are those of its folders, in which some characters of the test's name are `_`.
 struct FoundTrace {
@@ -22,7 +24,8 @@ struct FoundTrace {
 };
 
 /// All files called `name` in `folder` and below it. If `run_ids` is not empty, only those of these runs. Follows no
-/// links.
+/// links, except what the plugin would write through: `folder` itself, if the user, or root, has made the link, or has
+/// named the folder otherwise than kArtifacts.
 std::vector<FoundTrace> find_traces(const std::string& folder, std::string_view name,
                                     const std::set<std::string>& run_ids, csv::Problems& problems);
 
