@@ -63,8 +63,9 @@ class FlagsInMessages(RunCase):
 
     def test_of_a_linked_program_keep_their_prefix_if_it_got_them_itself(self):
         self.needs("dispatch")
-        flags = (LOSES, "--syscost_backend=dispatch", f"--syscost_csv={self.csv}")
-        for done in (self.run_program(LIMITS, *flags, code=1), self.bench_run("--", LIMITS, *flags, code=1)):
+        flags = (LOSES, "--syscost_backend=dispatch")
+        for done in (self.run_program(LIMITS, *flags, f"--syscost_csv={self.csv}", code=1),
+                     self.bench_run(f"--csv={self.csv}", "--", LIMITS, *flags, code=1)):
             self.assertTrue({"--syscost_backend", "--syscost_filter", "--syscost_allow_lost"} <= set(PREFIXED.findall(done.err)), done.err)
 
     def test_of_the_doctor(self):

@@ -466,7 +466,7 @@ class Refusals(RunCase):
         return done.err
 
     def test_bad_options_end_before_anything_runs(self):
-        self.assertIn("bench run has no option ls", self.refused("ls"))
+        self.assertIn("bench run has no option --no_such", self.refused("--no_such", "--", "ls"))
         self.assertIn("bench run has no option --bckend=ebpf", self.refused("--bckend=ebpf", "--", "ls"))
         self.assertIn('"eppf" is not one of', self.refused("--backend=eppf", "--", "ls"))
         self.assertIn("bench run needs a command", self.refused())
@@ -475,6 +475,40 @@ class Refusals(RunCase):
         os.mkdir(temporary)
         self.bench_run("--backend=dispatch", "--", os.path.join(BIN, "agent_static"), code=2, TMPDIR=temporary)
         self.assertEqual(os.listdir(temporary), [])
+
+    def test_a_command_without_the_mark_is_answered_by_the_line_to_type(self):
+        for typed, meant in ((["ls"], "bench run -- ls"), (["./x", "--gtest_filter=A.*"], "bench run -- ./x '--gtest_filter=A.*'"),
+                             (["--csv", "a.csv", "ctest", "-R", "two words"], "bench run --csv a.csv -- ctest -R 'two words'"),
+                             (["--csv=a b", "./x", "--", "y"], "bench run '--csv=a b' -- ./x")):
+            with self.subTest(typed):
+                self.assertIn(f"  fix: write the command after --: {meant}\n", self.refused(*typed))
+
+    def test_a_file_for_rows_among_the_options_of_the_command_is_refused(self):
+        # The rows would be there, and `bench run` would say that nothing was measured.
+        for option in (f"--syscost_csv={self.csv}", "--syscost_csv"):
+            for program in (PLAIN, MANY):
+                said = self.refused("--", program, "--gtest_filter=Shapes.*", option, self.csv)
+                self.assertIn(f"{option} is an option of the command", said)
+                self.assertIn(f"write it before --: bench run --csv=FILE -- {program}", said)
+        self.assertFalse(os.path.exists(self.csv))
+
+    def test_a_folder_whose_name_the_loader_would_change_is_refused(self):
+        # The loader splits LD_PRELOAD at blanks and colons, and replaces these names.
+        for name in ("a b", "a:b", "$ORIGIN", "${ORIGIN}", "in$LIB", "x${LIB}y", "$PLATFORM", "${PLATFORM}"):
+            with self.subTest(name):
+                folder = os.path.join(self.folder, name)
+                os.mkdir(folder)
+                alone = shutil.copy(os.path.join(BIN, "..", "libexec", "syscost", "syscost-run"), folder)
+                done = self.run_program(alone, "--", PLAIN, "--gtest_filter=Shapes.*", code=2)
+                self.assertIn(f"syscost lies in {folder}, and LD_PRELOAD cannot hold a path with a blank", done.err)
+                self.assertIn("fix: install it in a folder without them", done.err)
+                self.assertNotIn("ERROR: ld.so", done.err)
+        for name in ("LIB", "$", "$$", "ORIGIN$", "$lib"):
+            with self.subTest(name):
+                folder = os.path.join(self.folder, name)
+                os.mkdir(folder)
+                alone = shutil.copy(os.path.join(BIN, "..", "libexec", "syscost", "syscost-run"), folder)
+                self.assertIn("libsyscost-preload.so: No such file or directory", self.run_program(alone, "--", PLAIN, code=2).err)
 
     def test_tests_that_cannot_be_entered_are_refused(self):
         self.assertIn("linked statically", self.refused("--", os.path.join(BIN, "agent_static")))

@@ -12,6 +12,7 @@
 #include "commands/faults.h"
 #include "csv/printable.h"
 #include "faults/framework.h"
+#include "os/shell_word.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -54,18 +55,6 @@ Share share_of(const faults::SweepState& state, faults::Part part) {
     share.good += outcome == Outcome::survived || outcome == Outcome::reported ? 1 : 0;
   }
   return share;
-}
-
-/// A word of a POSIX shell.
-std::string shell_word(const std::string& word) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("_-./=:,+@%").find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + '\'';
 }
 
 }  // namespace

@@ -69,13 +69,12 @@ std::vector<std::string> injected_warnings(const std::vector<stats::Comparison>&
                                    number_of_tests(names.size()), where, some_of(names)));
   };
   const auto alone = [](const InjectedSide& side) {
-    return fmt::format("in {} alone{}", side.name,
-                       side.rules.empty() ? "" : fmt::format(" (--syscost_inject {})", side.rules));
+    return fmt::format("in {} alone{}", side.name, side.rules.empty() ? "" : fmt::format(" (inject {})", side.rules));
   };
   const auto rules = [](const InjectedSide& side) { return side.rules.empty() ? std::string("none") : side.rules; };
   warn(of_before, alone(before));
   warn(of_after, alone(after));
-  warn(of_both, fmt::format("by other rules (--syscost_inject {} -> {})", rules(before), rules(after)));
+  warn(of_both, fmt::format("by other rules (inject {} -> {})", rules(before), rules(after)));
   return warnings;
 }
 

@@ -32,6 +32,7 @@
 #include "os/null_ended.h"
 #include "os/passing_signals.h"
 #include "os/printable.h"
+#include "os/shell_word.h"
 #include "os/standard_descriptors.h"
 #include "session/options/option_table.h"
 #include "session/outside.h"
@@ -48,6 +49,21 @@ std::string own_folder() {
   return std::string(text.substr(0, text.rfind('/')));
 }
 
+/// `words` as a shell reads them.
+std::string typed(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += ' ' + shell_word(word);
+  return printable(text);
+}
+
+/// A command without the mark before it.
+[[noreturn]] void refuse_command_without_mark(const std::vector<std::string>& options, std::string_view program) {
+  const auto begin = std::find(options.begin(), options.end(), program);
+  refuse(printable(program) + " is no option of bench run", "write the command after --: bench run" +
+                                                                typed({options.begin(), begin}) + " --" +
+                                                                typed({begin, options.end()}));
+}
+
 void check_options(const std::vector<std::string>& options) {
   std::vector<std::string> texts = {"bench"};
   texts.insert(texts.end(), options.begin(), options.end());
@@ -59,14 +75,24 @@ void check_options(const std::vector<std::string>& options) {
   }
   if (count > 1) {
     const std::string_view word = arguments[1];
+    if (!word.starts_with("-")) refuse_command_without_mark(options, word);
     const std::string_view name = word.substr(0, word.find('=')).substr(std::min<std::size_t>(2, word.size()));
     if (const std::string_view near = session::nearest_option(name, true); word.starts_with("--") && !near.empty()) {
       refuse("bench run has no option " + std::string(word),
              "did you mean --" + std::string(near) + "? `bench run --help` lists all");
     }
     refuse("bench run has no option " + std::string(word),
-           "write the command after --: bench run --csv=run.csv -- ./my_tests. The options are those of a test program "
-           "without their prefix: --csv for --syscost_csv");
+           "the options are those of a test program without their prefix, --csv for --syscost_csv: `bench run --help` "
+           "lists them. The command and its own options come after --: bench run --csv=run.csv -- ./my_tests");
+  }
+}
+
+/// The rows would be where this program does not look for them.
+void refuse_file_of_command(const std::vector<std::string>& command) {
+  for (const std::string& word : command) {
+    if (!word.starts_with("--syscost_csv")) continue;
+    refuse(printable(word) + " is an option of the command, so bench run would not find the rows",
+           "write it before --: bench run --csv=FILE -- " + printable(command.front()));
   }
 }
 
@@ -226,6 +252,7 @@ int run(int argc, char** argv) {
   if (line.command.empty()) {
     refuse("bench run needs a command", "write it after --: bench run -- ./my_tests --gtest_filter='Wal.*'");
   }
+  refuse_file_of_command(line.command);
   const ProgramFile program = program_of(line.command.front());
   const bool is_whole = is_measured_whole(line.what, program);
   const Tick tick = tick_of(line, is_whole);
