@@ -99,6 +99,18 @@ class Output(Case):
         self.assertEqual({row["label"] for row in self.rows()}, {'a, "b"'})
         self.assertEqual(self.names_of_tests(), ["Shapes.Empty"])
 
+    def test_googletests_main_does_not_ignore_short_forms_without_a_word(self):
+        ends = "--gtest_filter=Shapes.CallsThreeTimes"
+        for typed, name in ((f"--csv={self.csv}", "csv"), ("--csv", "csv"), ("--profile=perf", "profile"), ("--trace", "trace")):
+            with self.subTest(typed):
+                done = self.run_program(MANY, ends, typed, self.csv)
+                self.assertEqual(done.err, f"syscost: GoogleTest's main ignores --{name}\n  write --syscost_{name}, or link "
+                                 "syscost::gtest_main, which has the short flags\n")
+        for program, typed in ((USER_MAIN, "--csv=a"), (MANY, "--csvs=a"), (MANY, "csv"), (MANY, "--syscost_quick"), (PLAIN, "--csv=a")):
+            with self.subTest(program=program, typed=typed):
+                self.assertNotIn("ignores", self.run_program(program, ends, typed, code=None).err)
+        self.assertFalse(os.path.exists(self.csv))
+
     def test_a_flag_wins_over_its_variable(self):
         self.run_program(MANY, f"--syscost_csv={self.csv}", "--gtest_filter=Shapes.Empty",
                          SYSCOST_CSV=os.path.join(self.folder, "other.csv"))

@@ -6,14 +6,20 @@
 // gtest_discover_tests does at build time, or may be a death test's child. OnTestProgramStart comes after all that, and
 // not at all when tests are listed.
 #include <gtest/gtest.h>
+#include <link.h>
 #include <pthread.h>
 
+#include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "adapters/gtest/listener.h"
 #include "adapters/gtest/versions.h"
 #include "late/late.h"
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
@@ -93,11 +99,67 @@ class ResultsWithoutFaults final : public testing::internal::HasNewFatalFailureH
   }
 };
 
+// ---- short flags ----------------------------------------------------------------------------------------------------
+
+/// `csv` for `--csv=FILE` in place of `--syscost_csv=FILE`; null where nothing of the kind was typed.
+const char* g_short_flag = nullptr;
+
+/// GoogleTest ignores what it does not know: there would be no CSV, and no word of it.
+void note_short_flag(int argc, char** argv) {
+  for (int i = 1; i < argc && argv[i] != nullptr; ++i) {
+    std::string_view word = argv[i];
+    if (word.substr(0, 2) != "--") continue;
+    word = word.substr(2, word.substr(2).find('='));
+    for (const char* const one :
+         {"csv", "profile", "backend", "where", "trace", "sched", "leaks", "inject", "detail"}) {
+      if (word == one) g_short_flag = one;
+    }
+  }
+}
+
+/// By single bytes: AddressSanitizer takes what lies between two constants for an error.
+__attribute__((no_sanitize("address"))) bool holds_text(const char* bytes, std::size_t size, std::string_view text) {
+  const char* const wanted = text.data();
+  for (std::size_t at = 0; at + text.size() <= size; ++at) {
+    std::size_t same = 0;
+    while (same < text.size() && bytes[at + same] == wanted[same]) ++same;
+    if (same == text.size()) return true;
+  }
+  return false;
+}
+
+/// True if main() is GoogleTest's or GoogleMock's, which print a text that has no other use. Any other main() may have
+/// such a flag itself.
+bool is_main_of_googletest() {
+  const auto has_text = [](dl_phdr_info* object, std::size_t, void*) {
+    static const std::string text = std::string("Running main()") + " from ";  // in one piece it would be found here
+    const std::string_view name = object->dlpi_name;
+    if (!name.empty() && name.find("test_main") == name.npos && name.find("mock_main") == name.npos) return 0;
+    for (std::size_t i = 0; i < object->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = object->dlpi_phdr[i];
+      if (part.p_type != PT_LOAD || (part.p_flags & (PF_R | PF_W)) != PF_R) continue;
+      if (holds_text(reinterpret_cast<const char*>(object->dlpi_addr + part.p_vaddr), part.p_filesz, text)) return 1;
+    }
+    return 0;
+  };
+  return SYSCOST_LIBC(dl_iterate_phdr)(has_text, nullptr) != 0;
+}
+
+void warn_of_short_flag() {
+  if (g_short_flag == nullptr || !is_main_of_googletest()) return;
+  SYSCOST_LIBC(fprintf)
+  (stderr,
+   "syscost: GoogleTest's main ignores --%s\n  write --syscost_%s, or link syscost::gtest_main, which has the short "
+   "flags\n",
+   g_short_flag, g_short_flag);
+}
+
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
 class OuterListener : public testing::EmptyTestEventListener {
  private:
   void OnTestProgramStart(const testing::UnitTest& unit_test) override {
     g_test_thread = pthread_self();
+    warn_of_short_flag();
     late::at_load([] {
       adapter::set_unavailable_handler([](const Unavailable& why) { return skip_or_fail(why, {}); });
       adapter::set_test_reporter(&kReporter);
@@ -146,7 +208,8 @@ void explain_silence_at_exit() {
 /// Priority 102: after the library is loaded, and before static objects of the program append listeners of their own.
 /// Of the listeners, GoogleTest calls the first one last at an end, and then it is known whether another one failed a
 /// test.
-__attribute__((constructor(102))) void register_listener() {
+__attribute__((constructor(102))) void register_listener(int argc, char** argv) {
+  note_short_flag(argc, argv);
   if (is_other_than_headers()) {
     if (!late::is_loaded() || !adapter::requested()) return;
     adapter::refuse({"this program is linked with another GoogleTest than the one syscost::gtest was compiled for",
