@@ -106,7 +106,8 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
         const std::size_t exceeded_before = out.exceeded.size();
         bool is_judged = false;
         const auto exceed = [&](std::string limit) {
-          out.exceeded.push_back({i, one.name, figure.of, value_text(unit, figure.value), std::move(limit)});
+          out.exceeded.push_back(
+              {i, one.name, figure.of, value_text(unit, figure.value) + std::string(figure.note), std::move(limit)});
         };
         if (budget.max) {
           is_judged = true;

@@ -161,6 +161,15 @@ std::vector<Figure> window_most(const Subject& now, const Subject* /*before*/, c
   return numbers ? std::vector<Figure>{{"", numbers->max}} : std::vector<Figure>();
 }
 
+/// What the window leaves open, without what its process makes once and keeps, where repetitions tell that apart.
+template <auto kNumbers, auto kByTurn>
+std::vector<Figure> left_open(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
+  const WindowSummary& window = *now.window;
+  if (!(window.*kNumbers)) return {};
+  const stats::LeftByTurn& left = window.*kByTurn;
+  return {{"", left.limited(), left.unknown > left.again ? ", perhaps once in its process" : ""}};
+}
+
 constexpr Measure outside_baseline(std::string_view name, Unit unit, Together together,
                                    std::vector<Figure> (*figures)(const Subject&, const Subject*,
                                                                   const model::SyscallChoice&)) {
@@ -185,10 +194,14 @@ constexpr std::array<Measure, 21> kMeasures = {{
     outside_baseline("bytes-mapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_mapped>),
     outside_baseline("bytes-unmapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_unmapped>),
     outside_baseline("peak-memory", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_rss_bytes>),
-    outside_baseline("descriptors-left", Unit::count, Together::sum, &window_most<&WindowSummary::descriptors_left>),
-    outside_baseline("threads-left", Unit::count, Together::sum, &window_most<&WindowSummary::threads_left>),
-    outside_baseline("children-left", Unit::count, Together::sum, &window_most<&WindowSummary::children_left>),
-    outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum, &window_most<&WindowSummary::mapped_bytes_left>),
+    outside_baseline("descriptors-left", Unit::count, Together::sum,
+                     &left_open<&WindowSummary::descriptors_left, &WindowSummary::descriptors_by_turn>),
+    outside_baseline("threads-left", Unit::count, Together::sum,
+                     &left_open<&WindowSummary::threads_left, &WindowSummary::threads_by_turn>),
+    outside_baseline("children-left", Unit::count, Together::sum,
+                     &left_open<&WindowSummary::children_left, &WindowSummary::children_by_turn>),
+    outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum,
+                     &left_open<&WindowSummary::mapped_bytes_left, &WindowSummary::mapped_bytes_by_turn>),
     outside_baseline("peak-mapped", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_mapped_bytes>),
 }};
 

@@ -32,6 +32,7 @@ struct Subject {
 struct Figure {
   std::string of;  ///< The syscall; empty: the window.
   double value = 0;
+  std::string_view note = {};  ///< What a reader must know of the value.
 };
 
 enum class Unit { count, ns, bytes };

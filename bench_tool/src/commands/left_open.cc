@@ -41,25 +41,46 @@ std::string descriptors(const WindowSummary& window) {
   return many(window.descriptors_left->max, "descriptor", "descriptors") + listed(window, "");
 }
 
-std::string things(const WindowSummary& window, bool has_list) {
+/// Those of which there are any.
+std::string things(double descriptors, double threads, double children) {
   std::string text;
-  const auto add = [&](const Numbers& left, const std::string& words) {
-    if (left && left->max > 0) text += (text.empty() ? "" : ", ") + words;
+  const auto add = [&](double count, std::string_view one, std::string_view more) {
+    if (count > 0) text += (text.empty() ? "" : ", ") + many(count, one, more);
   };
-  const auto most = [](const Numbers& left) { return left ? left->max : 0; };
-  const double count = most(window.descriptors_left);
-  if (count > 0)
-    add(window.descriptors_left, has_list ? descriptors(window) : many(count, "descriptor", "descriptors"));
-  const auto lines = [&](std::string_view word) { return has_list ? listed(window, word) : std::string(); };
-  add(window.threads_left, many(most(window.threads_left), "thread", "threads") + lines("thread "));
-  add(window.children_left, many(most(window.children_left), "child process", "child processes") + lines("child "));
+  add(descriptors, "descriptor", "descriptors");
+  add(threads, "thread", "threads");
+  add(children, "child process", "child processes");
+  return text;
+}
+
+/// Which of them are left again when the process runs the window again; "" if nothing was left.
+std::string turns(const WindowSummary& window) {
+  const LeftInTurns left = left_in_turns(window);
+  if (left.once.empty() && left.unknown.empty()) {
+    if (left.again.empty()) return {};
+    const auto is_each = [](const Numbers& one) { return !one || one->max == 0 || one->min > 0; };
+    const bool in_each =
+        is_each(window.descriptors_left) && is_each(window.threads_left) && is_each(window.children_left);
+    return fmt::format("; {}in each of {} repetitions", in_each ? "" : "not ", window.n);
+  }
+  std::string text;
+  if (!left.again.empty()) text += "; again when repeated: " + left.again;
+  if (!left.once.empty()) text += "; only at its first run in a process: " + left.once;
+  if (!left.unknown.empty()) {
+    text += "; it ran once in its process, which may keep ";
+    text += left.again.empty() && left.once.empty() ? "it on purpose" : left.unknown + " on purpose";
+    text += fmt::format(" ({})", kHowToTell);
+  }
   return text;
 }
 
 }  // namespace
 
-std::string left_things(const WindowSummary& window) {
-  return things(window, false);
+LeftInTurns left_in_turns(const WindowSummary& window) {
+  const auto of = [&](double stats::LeftByTurn::*turn) {
+    return things(window.descriptors_by_turn.*turn, window.threads_by_turn.*turn, window.children_by_turn.*turn);
+  };
+  return {of(&stats::LeftByTurn::again), of(&stats::LeftByTurn::once), of(&stats::LeftByTurn::unknown)};
 }
 
 std::string left_details(const WindowSummary& window) {
@@ -70,20 +91,19 @@ std::string left_details(const WindowSummary& window) {
                                : "children n/a";
   if (window.mapped_bytes_left) text += ", mappings grew by " + render::bytes(window.mapped_bytes_left->median);
   if (window.peak_mapped_bytes) text += ", at most by " + render::bytes(window.peak_mapped_bytes->max) + " at one time";
-  return text;
+  return text + turns(window);
 }
 
 std::string left_remark(const WindowSummary& window) {
-  std::string text = things(window, true);
-  if (text.empty()) return {};
-  const auto is_each = [](const Numbers& left) { return !left || left->max == 0 || left->min > 0; };
-  if (window.n > 1) {
-    const bool in_each =
-        is_each(window.descriptors_left) && is_each(window.threads_left) && is_each(window.children_left);
-    text += in_each ? fmt::format("; in each of {} repetitions", window.n)
-                    : fmt::format("; not in each of {} repetitions", window.n);
-  }
-  return "left open: " + text;
+  std::string text;
+  const auto add = [&](const Numbers& left, std::string_view one, std::string_view more, std::string_view word) {
+    if (!left || left->max == 0) return;
+    text += (text.empty() ? "" : ", ") + many(left->max, one, more) + listed(window, word);
+  };
+  add(window.descriptors_left, "descriptor", "descriptors", "");
+  add(window.threads_left, "thread", "threads", "thread ");
+  add(window.children_left, "child process", "child processes", "child ");
+  return text.empty() ? text : "left open: " + text + turns(window);
 }
 
 }  // namespace syscost::bench::commands

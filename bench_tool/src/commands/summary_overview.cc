@@ -68,6 +68,18 @@ bool comes_first(const OverviewLine& a, const OverviewLine& b, const std::string
   return std::tuple(by_failure && a.has_failed, number(a)) > std::tuple(by_failure && b.has_failed, number(b));
 }
 
+void LeavingWindows::add(const std::string& window, const std::string& left) {
+  constexpr std::size_t kMostNamed = 5;
+  if (left.empty()) return;
+  if (++count_ <= kMostNamed) first_ += (first_.empty() ? "" : "; ") + window + ": " + left;
+  if (count_ == kMostNamed + 1) first_ += "; ...";
+}
+
+std::string LeavingWindows::text() const {
+  if (count_ == 0) return {};
+  return fmt::format("{} test{} (--details has the descriptors): {}", count_, count_ == 1 ? "" : "s", first_);
+}
+
 void Overview::add(const WindowSummary& window) {
   if (window.kind == "test") {
     ++tests_;
@@ -111,11 +123,11 @@ void Overview::add_totals(const WindowSummary& window) {
 }
 
 void Overview::add_leaks(const WindowSummary& window) {
-  constexpr std::size_t kMostNamed = 5;
-  const std::string left = window.is_ours() ? left_things(window) : std::string();
-  if (left.empty()) return;
-  if (++leaking_ <= kMostNamed) leaks_ += (leaks_.empty() ? "" : "; ") + window.name + ": " + left;
-  if (leaking_ == kMostNamed + 1) leaks_ += "; ...";
+  if (!window.is_ours()) return;
+  const LeftInTurns left = left_in_turns(window);
+  leaves_again_.add(window.name, left.again);
+  leaves_once_.add(window.name, left.once);
+  leaves_unknown_.add(window.name, left.unknown);
 }
 
 std::string Overview::totals_line() const {
@@ -209,9 +221,15 @@ std::string Overview::text(const std::string& source, const std::vector<std::str
       out += line(fmt::format("and {} more: --top 0, --sort KEY, --test PATTERN", hidden));
     }
   }
-  if (leaking_ != 0) {
-    out += line(fmt::format("left open by {} test{} (--details has the descriptors): {}", leaking_,
-                            leaking_ == 1 ? "" : "s", leaks_));
+  if (const std::string left = leaves_again_.text(); !left.empty()) {
+    out += line("left open again when repeated, by " + left);
+  }
+  if (const std::string left = leaves_once_.text(); !left.empty()) {
+    out += line("left open once in a process, by " + left);
+  }
+  if (const std::string left = leaves_unknown_.text(); !left.empty()) {
+    out += line("left open by " + left);
+    out += line(fmt::format("  a process may make some of it once and keep it on purpose: {}", kHowToTell));
   }
   if (quiet_tests_ != 0) {
     out += line(fmt::format("{} test{} without a syscall, wall {}{}", quiet_tests_, quiet_tests_ == 1 ? "" : "s",

@@ -22,6 +22,19 @@ namespace syscost::bench::commands {
 /// True if `a` comes before `b` in the order `key`: worst, wall, kernel, waits, calls, errors or name.
 bool comes_first(const OverviewLine& a, const OverviewLine& b, const std::string& key);
 
+/// The windows that left something open.
+class LeavingWindows {
+ public:
+  /// `left`: what it left; "" if nothing.
+  void add(const std::string& window, const std::string& left);
+  /// `2 tests (--details has the descriptors): A.B: 1 thread; C.D: 1 descriptor`; "" if there are none.
+  std::string text() const;
+
+ private:
+  std::size_t count_ = 0;
+  std::string first_;  // of them, and what they left
+};
+
 /// The overview of one RUN. You add windows in any order; they are not kept.
 class Overview {
  public:
@@ -47,8 +60,7 @@ class Overview {
   std::optional<double> quiet_wall_ns_ = 0;
   std::size_t lossy_ = 0;
   InjectedCalls injected_;
-  std::size_t leaking_ = 0;  // windows that left something open
-  std::string leaks_;        // the first of them, and what they left
+  LeavingWindows leaves_again_, leaves_once_, leaves_unknown_;
   bool has_totals_ = false;
   bool has_repetitions_ = false;
 };

@@ -287,6 +287,10 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.children_left = fold.totals(&Totals::children_left, {});
   out.mapped_bytes_left = fold.totals(&Totals::mapped_bytes_left, {});
   out.peak_mapped_bytes = fold.totals(&Totals::peak_mapped_bytes, {});
+  out.descriptors_by_turn = left_by_turn(data, group, &Totals::descriptors_left);
+  out.threads_by_turn = left_by_turn(data, group, &Totals::threads_left);
+  out.children_by_turn = left_by_turn(data, group, &Totals::children_left);
+  out.mapped_bytes_by_turn = left_by_turn(data, group, &Totals::mapped_bytes_left);
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 

@@ -17,6 +17,7 @@
 
 #include "model/dataset.h"
 #include "model/group.h"
+#include "stats/left_by_turn.h"
 #include "stats/repetition_aggregator.h"
 #include "syscost/schema.h"
 
@@ -121,6 +122,10 @@ struct WindowSummary {
   Numbers children_left;
   Numbers mapped_bytes_left;
   Numbers peak_mapped_bytes;
+  LeftByTurn descriptors_by_turn;
+  LeftByTurn threads_by_turn;
+  LeftByTurn children_by_turn;
+  LeftByTurn mapped_bytes_by_turn;
   std::set<std::string_view> left_open;   ///< Of each repetition that left descriptors open, which.
   std::optional<std::uint64_t> late;      ///< Sum.
   std::optional<std::uint64_t> lost;      ///< Sum; above 0 every count is a lower bound.
