@@ -443,6 +443,32 @@ class Commands(RunCase):
         self.assertIn("no program below true reported a test", done.err)
         self.assertIn("bench run --process -- true", done.err)
 
+    def test_a_test_program_that_runs_no_test_gets_no_advice_to_start_one(self):
+        for flag in ("--gtest_filter=None.*", "--gtest_list_tests"):
+            with self.subTest(flag):
+                done = self.bench_run("--", PLAIN, flag, code=1)
+                self.assertIn("reported a test that ended, so nothing was measured\n  fix: let it run a test", done.err)
+                self.assertNotIn("let it start programs", done.err)
+                self.assertNotIn("executes itself", done.err)
+
+    def test_an_environment_that_skips_all_tests_is_no_run_that_measured_something(self):
+        for more in ((), (f"--csv={self.csv}",)):
+            for runner in ((), ("env",)):
+                with self.subTest(more=more, runner=runner):
+                    done = self.bench_run(*more, "--", *runner, PLAIN, code=1, SYSCOST_TEST_SKIP_ALL="1")
+                    self.assertIn("  fix: a program began its tests and came to its end, and none of them ran", done.err)
+                    self.assertIn("GTEST_SKIP", done.err)
+        # This environment makes calls, so it has a row. Without it:
+        with open(self.csv, encoding="utf-8") as file:
+            lines = [line for line in file if ",environment," not in line]
+        with open(self.csv, "w", encoding="utf-8") as file:
+            file.writelines(lines)
+        read = self.run_program(BENCH, "summary", self.csv, code=2)
+        self.assertIn("none of their tests ran: no test was measured", read.err)
+        # Another program of the run had a test.
+        line = f"SYSCOST_TEST_SKIP_ALL=1 {PLAIN} && {PLAIN} --gtest_filter=WithFixture.One"
+        self.bench_run("--", "sh", "-c", line)
+
 
 class Refusals(RunCase):
     def test_the_doctor_needs_no_command(self):

@@ -58,11 +58,14 @@ model::LoadOptions load_options_of(const cli::Options& options) {
 
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems) {
   if (!data.samples.empty()) return;
+  const std::size_t problems_before = problems.count();
   note_crashes(data, problems);
   if (data.left_out_tests.empty()) {
     // A shard's file has a row of its own even then.
     if (const std::string shard = model::shards_text(data); !shard.empty()) {
       problems.add(data.name, 0, fmt::format("has {}, and no test fell into it; give the files of the others", shard));
+    } else if (!data.runs.empty() && problems.count() == problems_before) {
+      problems.add(data.name, 0, "its programs came to their end, and none of their tests ran: no test was measured");
     }
     return;
   }

@@ -175,6 +175,30 @@ void print_summary(const std::string& folder, const std::string& csv, PassingSig
   close(out);
 }
 
+/// Says why there is no row of a test, as far as that is known.
+void report_no_test(const std::string& name, const ProgramFile& program, RowFile::Rows found, const CommandEnd& end) {
+  std::string fix = end.exit_code() == 0 ? "" : "see above why it failed: perhaps its first test ended it; or ";
+  if (found == RowFile::Rows::of_programs_without_tests) {
+    fix =
+        "a program began its tests and came to its end, and none of them ran: see above what its environments say. In "
+        "GoogleTest\n       an environment with a SetUp() that fails or skips (GTEST_SKIP) leaves out all tests";
+  } else if (program.holds_tests) {
+    fix +=
+        "let it run a test. Perhaps its filter selects none, it only lists them, or another program runs them in its "
+        "place";
+    if (program.is_for_injection) {
+      fix += ".\n       A static program that executes itself again is not measured after that: link it dynamically";
+    }
+  } else {
+    fix +=
+        "let it start programs of GoogleTest, Google Benchmark, Catch2 or doctest that run a test; or measure it as "
+        "a whole:\n       bench run --process -- " +
+        name;
+  }
+  std::fprintf(stderr, "bench: no program below %s reported a test that ended, so nothing was measured\n  fix: %s\n",
+               name.c_str(), fix.c_str());
+}
+
 /// Measures the tests of the programs below.
 int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile& rows, const std::string& folder,
               PassingSignals& signals) {
@@ -199,15 +223,8 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
                    crashed.c_str(), rows.path().c_str());
     }
   }
-  if (!rows.has_rows_of_this_run()) {
-    const char* const ended =
-        end.exit_code() == 0 ? "" : "see above why it failed: perhaps its first test ended it; or ";
-    std::fprintf(
-        stderr,
-        "bench: no program below %s reported a test that ended, so nothing was measured\n"
-        "  fix: %slet it start programs of GoogleTest, Google Benchmark, Catch2 or doctest; or measure it as a whole:\n"
-        "       bench run --process -- %s\n",
-        printable(name).c_str(), ended, printable(name).c_str());
+  if (const RowFile::Rows found = rows.rows_of_this_run(); found != RowFile::Rows::of_tests) {
+    report_no_test(printable(name), program, found, end);
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }
   if (!rows.is_named()) print_summary(folder, rows.path(), signals);

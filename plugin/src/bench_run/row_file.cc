@@ -115,17 +115,28 @@ void RowFile::remove_temporary() {
   if (g_folder) g_folder->remove();
 }
 
-bool RowFile::has_rows_of_this_run() const {
+RowFile::Rows RowFile::rows_of_this_run() const {
   std::ifstream file(path_, std::ios::binary);
   struct stat status {};
-  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return true;
-  if (!file) return false;
+  if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
+  if (!file) return Rows::none;
   file.seekg(size_before_);
+  constexpr auto kKind = static_cast<std::size_t>(schema::Column::kKind);
+  bool has_end = false;
+  bool has_environment = false;
   for (std::string line; std::getline(file, line);) {
     if (line.find(kBegins) != std::string::npos) continue;  // a program that may have crashed in its first test
-    if (is_of_this_run(line, path_)) return true;
+    if (!is_of_this_run(line, path_)) continue;
+    if (line.find(kEnds) != std::string::npos) {
+      has_end = true;
+    } else if (first_cells(line, kKind + 1).back() == "environment") {
+      has_environment = true;
+    } else {
+      return Rows::of_tests;
+    }
   }
-  return false;
+  if (has_end) return Rows::of_programs_without_tests;
+  return has_environment ? Rows::of_tests : Rows::none;  // of a crash, the summary says more
 }
 
 std::vector<std::string> RowFile::programs_without_end() const {

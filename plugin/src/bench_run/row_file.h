@@ -28,9 +28,10 @@ class RowFile {
   /// A program below may outlive this one. If the file is gone then, its rows go nowhere, and its verdict stays.
   void let_programs_outlive_it() const;
 
-  /// True when rows of this run stand in the CSV, or it cannot be read back, as a device. Another program may have
-  /// appended to the file meanwhile. That a program begins its tests is no row of one.
-  bool has_rows_of_this_run() const;
+  /// What the rows of this run in the CSV are of. Another program may have appended to the file meanwhile. A file that
+  /// cannot be read back, as a device, counts as one with rows of tests.
+  enum class Rows { none, of_programs_without_tests, of_tests };
+  Rows rows_of_this_run() const;
 
   /// The names of programs below that began tests and did not come to their end: they crashed, or still run.
   std::vector<std::string> programs_without_end() const;
