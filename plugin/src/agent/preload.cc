@@ -33,7 +33,6 @@ struct Beside {
 };
 
 bool holds_framework(const Module& module, void* found) {
-  if (!may_hold_framework(module)) return true;
   for (const char* const mark : syscost::agent::kFrameworkMarks) {
     if (find_bytes(module, mark, std::strlen(mark)) == nullptr) continue;
     *static_cast<bool*>(found) = true;

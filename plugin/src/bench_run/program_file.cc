@@ -13,41 +13,12 @@
 #include <cstring>
 #include <string_view>
 
+#include "os/build_id.h"
+
 namespace syscost::bench_run {
 namespace {
 
 using agent::FileView;
-
-std::string hex(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 15U];
-  }
-  return text;
-}
-
-/// Of the notes in `segment`; empty where there is none.
-std::string build_id_of(const FileView& file, const Elf64_Phdr& segment) {
-  if (!file.has(segment.p_offset, segment.p_filesz, 1)) return {};
-  std::string_view notes(file.bytes() + segment.p_offset, segment.p_filesz);
-  const auto padded = [](std::uint32_t size) { return (std::size_t{size} + 3) & ~std::size_t{3}; };
-  while (notes.size() >= sizeof(Elf64_Nhdr)) {
-    Elf64_Nhdr note{};
-    std::memcpy(&note, notes.data(), sizeof note);
-    notes.remove_prefix(sizeof note);
-    const std::size_t name = padded(note.n_namesz);
-    const std::size_t value = padded(note.n_descsz);
-    if (name > notes.size() || note.n_descsz > notes.size() - name) return {};
-    if (note.n_type == NT_GNU_BUILD_ID && notes.substr(0, note.n_namesz) == std::string_view("GNU\0", 4)) {
-      return hex(notes.substr(name, note.n_descsz));
-    }
-    notes.remove_prefix(std::min(name + value, notes.size()));
-  }
-  return {};
-}
 
 /// `#!/usr/bin/env python3` is run by env, which becomes python3: the first word that is no env.
 std::string interpreter_of(std::string_view text) {
@@ -122,7 +93,9 @@ std::optional<ProgramFile> read_program(const std::string& path) {
   }
   if (const char* const loader = file.loader(); loader != nullptr) program.interpreter = loader;
   file.for_each_segment([&](const Elf64_Phdr& segment) {
-    if (segment.p_type == PT_NOTE && program.build_id.empty()) program.build_id = build_id_of(file, segment);
+    if (segment.p_type != PT_NOTE || !program.build_id.empty()) return;
+    if (!file.has(segment.p_offset, segment.p_filesz, 1)) return;
+    program.build_id = build_id_in({file.bytes() + segment.p_offset, segment.p_filesz});
   });
   if (program.kind != FileKind::other_machine && file.gives_rights(program.path.c_str())) {
     program.kind = FileKind::privileged;

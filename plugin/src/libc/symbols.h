@@ -24,12 +24,16 @@ extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[];  // NOL
 #pragma GCC visibility push(hidden)
 namespace syscost::libc {
 
+inline bool is_same(const char* one, const char* other) {
+  while (*one != '\0' && *one == *other) ++one, ++other;
+  return *one == *other;
+}
+
 /// What the loader has mapped, with the tables by which it finds symbols.
 class Module {
  public:
   explicit Module(const link_map* map) : map_(map) {
     for (const ElfW(Dyn)* entry = map->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-      if (entry->d_tag == DT_SONAME) soname_ = entry->d_un.d_val;
       if (entry->d_tag == DT_STRTAB) strings_ = reinterpret_cast<const char*>(address(entry->d_un.d_ptr));
       if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address(entry->d_un.d_ptr));
       if (entry->d_tag == DT_VERSYM) versions_ = reinterpret_cast<const ElfW(Half)*>(address(entry->d_un.d_ptr));
@@ -37,16 +41,20 @@ class Module {
     }
   }
 
-  bool is_named(const char* soname) const { return strings_ != nullptr && is_same(strings_ + soname_, soname); }
-
-  /// The address of `beginning` + `name`, in the version that new programs get; null if it is not defined here.
+  /// The address of `beginning` + `name`, in the version that new programs get; null if it is not defined here. Reads
+  /// no more of the tables than the loader does when it looks up the name.
   void* find(const char* beginning, const char* name) const {
     if (hashes_ == nullptr || symbols_ == nullptr || strings_ == nullptr || hashes_[0] == 0) return nullptr;
     constexpr std::uint32_t kFirst = 5381;
     const std::uint32_t hash = add_to_hash(add_to_hash(kFirst, beginning), name);
     const std::uint32_t buckets = hashes_[0];
     const std::uint32_t first_symbol = hashes_[1];
-    const std::uint32_t* const heads = hashes_ + 4 + hashes_[2] * (sizeof(ElfW(Addr)) / sizeof *hashes_);
+    const std::uint32_t filters = hashes_[2];  // a power of two
+    const auto* const filter = reinterpret_cast<const ElfW(Addr)*>(hashes_ + 4);
+    constexpr std::uint32_t kBits = sizeof *filter * 8;
+    const ElfW(Addr) bits = filter[(hash / kBits) & (filters - 1)];
+    if (((bits >> (hash % kBits)) & (bits >> ((hash >> (hashes_[3] % 32)) % kBits)) & 1U) == 0) return nullptr;
+    const std::uint32_t* const heads = hashes_ + 4 + filters * (sizeof *filter / sizeof *hashes_);
     const std::uint32_t* const chains = heads + buckets;
     std::uint32_t at = heads[hash % buckets];
     if (at < first_symbol) return nullptr;
@@ -63,10 +71,6 @@ class Module {
   }
 
  private:
-  static bool is_same(const char* one, const char* other) {
-    while (*one != '\0' && *one == *other) ++one, ++other;
-    return *one == *other;
-  }
   static std::uint32_t add_to_hash(std::uint32_t hash, const char* text) {
     for (; *text != '\0'; ++text) hash = hash * 33 + static_cast<unsigned char>(*text);
     return hash;
@@ -88,7 +92,6 @@ class Module {
   }
 
   const link_map* map_;
-  ElfW(Xword) soname_ = 0;
   const char* strings_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
   const ElfW(Half) * versions_ = nullptr;
@@ -114,12 +117,37 @@ inline const link_map* first_module() {
   return loader->its.r_map;
 }
 
-/// The module that `name` names; null if there is none.
-inline const link_map* module_named(const char* soname) {
+/// The name of the module's file without its folders, as the loader has it; empty for the program. The loader's own
+/// text is the only name that can be read for sure: the tables of a library may hold anything that the loader did not
+/// need.
+inline const char* file_name(const link_map* map) {
+  const char* name = map->l_name != nullptr ? map->l_name : "";
+  for (const char* at = name; *at != '\0'; ++at) {
+    if (*at == '/') name = at + 1;
+  }
+  return name;
+}
+
+/// True if `text` begins with `beginning`, or is it.
+inline bool begins_with(const char* text, const char* beginning) {
+  while (*beginning != '\0' && *beginning == *text) ++beginning, ++text;
+  return *beginning == '\0';
+}
+
+/// The module that was loaded from a file of this name; null if there is none.
+inline const link_map* module_named(const char* name) {
   for (const link_map* map = first_module(); map != nullptr; map = map->l_next) {
-    if (Module(map).is_named(soname)) return map;
+    if (is_same(file_name(map), name)) return map;
   }
   return nullptr;
+}
+
+/// The runtime of a sanitizer is a part of the program, or a library: libasan.so.8, libclang_rt.tsan-x86_64.so.
+inline bool may_be_sanitizer(const link_map* map) {
+  const char* name = file_name(map);
+  if (*name == '\0') return true;
+  while (*name != '\0' && !begins_with(name, "san")) ++name;
+  return *name != '\0';
 }
 
 /// Where the functions are that our calls go to. It does not change while the process lives, unless a module is
@@ -139,7 +167,9 @@ inline Places find_places() {
   const link_map* const program = first_module();
   if (program != nullptr && Module(program).find("syscost_guest_", "stands_for_libc") != nullptr) found.guest = program;
   for (const link_map* map = program; map != nullptr && found.sanitizer == nullptr; map = map->l_next) {
-    if (Module(map).find("__sanitizer_", "print_stack_trace") != nullptr) found.sanitizer = map;
+    if (may_be_sanitizer(map) && Module(map).find("__sanitizer_", "print_stack_trace") != nullptr) {
+      found.sanitizer = map;
+    }
   }
   return found;
 }

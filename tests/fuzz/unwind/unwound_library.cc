@@ -26,7 +26,10 @@ __attribute__((noinline)) void realigned(Function function, std::size_t bytes) {
   asm volatile("" : : "r"(aligned), "r"(room) : "memory");
 }
 
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) void with_frame_pointer(Function function, int depth) {
+/// Room of a size that the compiler does not know takes a frame pointer.
+__attribute__((noinline)) void with_frame_pointer(Function function, int depth) {
+  auto* room = static_cast<char*>(alloca(static_cast<std::size_t>(depth) + 1));
+  asm volatile("" : : "r"(room) : "memory");
   if (depth > 0) with_frame_pointer(function, depth - 1);
   if (depth == 0) realigned(function, 100);
   asm volatile("" : : : "memory");

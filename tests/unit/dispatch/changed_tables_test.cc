@@ -17,9 +17,13 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "agent/find/relocations.h"
 #include "fuzz_tables.h"
+#include "libc/symbols.h"
+#include "os/build_id.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -86,6 +90,32 @@ class Copy {
     }
     return nullptr;
   }
+  /// The table of symbols' hashes: the filter, and where each search begins.
+  struct Hashes {
+    std::uint32_t* head = nullptr;
+    ElfW(Addr) * filter = nullptr;
+    std::uint32_t* beginnings = nullptr;
+  };
+  Hashes hashes() {
+    const ElfW(Phdr)* const dynamic = part(PT_DYNAMIC);
+    auto* entry = reinterpret_cast<ElfW(Dyn)*>(bytes_.data() + dynamic->p_offset);
+    while (entry->d_tag != DT_GNU_HASH) ++entry;
+    // It lies in the first segment, in which addresses are places of the file.
+    auto* head = reinterpret_cast<std::uint32_t*>(bytes_.data() + entry->d_un.d_ptr);
+    auto* filter = reinterpret_cast<ElfW(Addr)*>(head + 4);
+    return {head, filter, reinterpret_cast<std::uint32_t*>(filter + head[2])};
+  }
+  /// Calls `with` while it is loaded.
+  template <class With>
+  bool load(With with) const {
+    const int file = memfd_create("changed library", MFD_CLOEXEC);
+    const bool is_written = write(file, bytes_.data(), bytes_.size()) == static_cast<ssize_t>(bytes_.size());
+    void* const handle = is_written ? dlopen(("/proc/self/fd/" + std::to_string(file)).c_str(), RTLD_NOW) : nullptr;
+    close(file);
+    if (handle == nullptr) return false;
+    with();
+    return dlclose(handle) == 0;
+  }
   bool unwind() const {
     const int file = memfd_create("changed library", MFD_CLOEXEC);
     const bool is_written = write(file, bytes_.data(), bytes_.size()) == static_cast<ssize_t>(bytes_.size());
@@ -119,6 +149,79 @@ TEST_P(ChangedTables, NotesOutsideOfTheFileBreakNothing) {
     longer.part(PT_NOTE)->p_filesz = number;
     EXPECT_TRUE(longer.unwind()) << number;
   }
+}
+
+// The loader reads no more of this library: its filter says that it has no symbol.
+TEST(ChangedHashes, DoNotLeadTheSearchForLibcsFunctionsAway) {
+  Copy copy;
+  const Copy::Hashes hashes = copy.hashes();
+  for (std::uint32_t i = 0; i < hashes.head[2]; ++i) hashes.filter[i] = 0;
+  for (std::uint32_t i = 0; i < hashes.head[0]; ++i) hashes.beginnings[i] = 0x7fff'ffff;
+  EXPECT_TRUE(copy.load([] {
+    const link_map* const libc = libc::find_places().libc;
+    ASSERT_NE(libc, nullptr);
+    EXPECT_EQ(libc::Module(libc).find("", "getppid"), dlsym(RTLD_DEFAULT, "getppid"));
+    EXPECT_EQ(libc::Module(libc).find("get", "ppid"), dlsym(RTLD_DEFAULT, "getppid"));
+    EXPECT_EQ(libc::Module(libc).find("", "no_such_function"), nullptr);
+  }));
+}
+
+// Calls that nothing has made yet: the loader has not looked at their symbols.
+TEST(ChangedRelocations, OfSymbolsThatAreNotThereAreLeftOut) {
+  struct Object {
+    ElfW(Sym) symbols[2];
+    char names[8];
+    ElfW(Rela) relocations[4];
+  } object{};
+  std::memcpy(object.names, "\0write", 7);
+  object.names[7] = 'x';  // without its end
+  object.symbols[1].st_name = 1;
+  object.symbols[0].st_name = 0x7fff'ffff;
+  for (const auto& [index, symbol] : {std::pair{0U, 1U}, std::pair{1U, 0x7fff'ffffU}, std::pair{2U, 0U}}) {
+    object.relocations[index].r_info = ELF64_R_INFO(std::uint64_t{symbol}, R_X86_64_JUMP_SLOT);
+  }
+  object.relocations[3].r_info = ELF64_R_INFO(std::uint64_t{2}, R_X86_64_JUMP_SLOT);
+  ElfW(Phdr) segment{};
+  segment.p_type = PT_LOAD;
+  segment.p_flags = PF_R;
+  segment.p_memsz = segment.p_filesz = sizeof object;
+  dl_phdr_info info{};
+  info.dlpi_addr = reinterpret_cast<ElfW(Addr)>(&object);
+  info.dlpi_phdr = &segment;
+  info.dlpi_phnum = 1;
+  agent::Relocations its;
+  its.object = &info;
+  its.symbols = object.symbols;
+  its.names = object.names;
+  its.tables[1] = object.relocations;
+  its.bytes[1] = sizeof object.relocations;
+  std::vector<std::string> seen;
+  const auto note = [&](const ElfW(Rela)&, std::size_t, const char* name) {
+    seen.emplace_back(name);
+    return false;
+  };
+  its.any_of(note);
+  ASSERT_FALSE(seen.empty());
+  EXPECT_EQ(seen.front(), "write");
+  seen.clear();
+  its.bytes[1] = sizeof object;  // more than the object has
+  its.any_of(note);
+  EXPECT_EQ(seen, std::vector<std::string>());
+}
+
+TEST(ChangedNotes, HaveABuildIdOnlyIfItIsThere) {
+  const auto note = [](std::uint32_t name, std::uint32_t value, const std::string& rest) {
+    const ElfW(Nhdr) head{name, value, NT_GNU_BUILD_ID};
+    return std::string(reinterpret_cast<const char*>(&head), sizeof head) + std::string("GNU\0", 4) + rest;
+  };
+  EXPECT_EQ(build_id_in(note(4, 2, "\x01\xab\0\0")), "01ab");
+  EXPECT_EQ(build_id_in(note(4, 2, "\x01\xab")), "01ab");
+  for (const std::uint32_t far : {3U, 0x7fff'fffcU, 0xffff'fffcU, 0xffff'ffffU}) {
+    EXPECT_EQ(build_id_in(note(4, far, "ab")), "") << far;
+    EXPECT_EQ(build_id_in(note(far, 2, "ab")), "") << far;
+  }
+  EXPECT_EQ(build_id_in("GNU"), "");
+  EXPECT_EQ(build_id_in({}), "");
 }
 
 // Only the kernel can copy what may go at any time.

@@ -72,6 +72,11 @@ const std::uintptr_t* begin_of_data(const Module& module, const void* at) {
   return static_cast<const std::uintptr_t*>(at);
 }
 
+/// True if another word follows `word`, which lies in the data.
+bool has_next(const Module& module, const std::uintptr_t* word) {
+  return reinterpret_cast<const char*>(word + 2) <= end_of_data(module, word);
+}
+
 /// Where names of classes are.
 bool is_read_only_data(const Modules& modules, std::uintptr_t at) {
   return std::any_of(modules.begin(), modules.end(), [&](const Module& module) {
@@ -84,7 +89,7 @@ bool is_read_only_data(const Modules& modules, std::uintptr_t at) {
 void add_vtables_of(std::vector<Vtable>& found, const Modules& modules, std::uintptr_t typeinfo) {
   for (const Module& module : modules) {
     for (const std::uintptr_t* word : holders(module, typeinfo)) {
-      if (word == begin_of_data(module, word)) continue;
+      if (word == begin_of_data(module, word) || !has_next(module, word)) continue;
       if (word[-1] == 0 && is_code(modules, word[1])) add(found, modules, module, word + 1);
     }
   }
@@ -172,7 +177,7 @@ std::uintptr_t derived_typeinfo(const Modules& modules, const Module& module, co
   if (before >= 2 && is_read_only_data(modules, word[-1])) return address(word - 2);
   constexpr std::uintptr_t kMostFlags = 3;
   constexpr std::uintptr_t kMostBases = 64;
-  if (before < 3 || !is_read_only_data(modules, word[-2])) return 0;
+  if (before < 3 || !has_next(module, word) || !is_read_only_data(modules, word[-2])) return 0;
   const std::uintptr_t flags = word[-1] & 0xffffffff;
   const std::uintptr_t bases = word[-1] >> 32U;
   const std::uintptr_t offset = word[1] >> 8U;
@@ -185,7 +190,7 @@ Modules framework_modules() {
   Modules modules;
   for_each_module(
       [](const Module& module, void* into) {
-        if (may_hold_framework(module)) static_cast<Modules*>(into)->push_back(module);
+        static_cast<Modules*>(into)->push_back(module);
         return true;
       },
       &modules);

@@ -42,8 +42,9 @@ class FileView {
   void for_each_segment(Visit visit) const {
     if (!has(0, 1, sizeof(Elf64_Ehdr))) return;
     const auto& header = *reinterpret_cast<const Elf64_Ehdr*>(bytes_);
+    constexpr std::size_t kMostBytes = 65536;  // the kernel executes no file with more of them
     if (header.e_phentsize != sizeof(Elf64_Phdr) || header.e_phoff % alignof(Elf64_Phdr) != 0 ||
-        !has(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr))) {
+        header.e_phnum > kMostBytes / sizeof(Elf64_Phdr) || !has(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr))) {
       return;
     }
     const auto* const segments = reinterpret_cast<const Elf64_Phdr*>(bytes_ + header.e_phoff);

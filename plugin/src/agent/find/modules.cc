@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 
@@ -35,7 +36,31 @@ bool is_of_the_system_or_ours(const char* path) {
   return false;
 }
 
+/// True where a test framework may lie: the program itself, a library outside the system's folders, or one that is
+/// named after a framework. Searching each library of the system takes long: a large one has 200 MB.
+bool may_hold_framework(const char* path) {
+  if (*path == '\0') return true;
+  for (const char* const word : {"gtest", "gmock", "benchmark", "Catch2", "doctest"}) {
+    if (contains(file_name(path), word)) return true;
+  }
+  return std::strncmp(path, "/usr/", 5) != 0 && std::strncmp(path, "/lib", 4) != 0;
+}
+
+const char* file_of(const Module& module) {
+  return module.is_program() ? "/proc/self/exe" : module.path;
+}
+
+/// Where the mapped part of a file ends that can be read: the headers may say more than the file has, and nothing but
+/// us reads beyond.
+const char* end_in_file(const FileView& file, const ElfW(Phdr) & segment, const char* begin, const char* end) {
+  if (file.size() == 0) return end;  // it is gone
+  const std::uintptr_t pages = (file.size() + kPageBytes - 1) & ~(kPageBytes - 1);
+  const std::uintptr_t readable = pages > segment.p_offset ? pages - segment.p_offset : 0;
+  return segment.p_filesz > readable ? begin + readable : end;
+}
+
 void read_segments(const dl_phdr_info& info, Module& module) {
+  const FileView file(file_of(module));
   module.base = info.dlpi_addr;
   for (int i = 0; i < info.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info.dlpi_phdr[i];
@@ -48,7 +73,7 @@ void read_segments(const dl_phdr_info& info, Module& module) {
     const bool is_writable = (segment.p_flags & PF_W) != 0;
     Span& span = module.spans[module.span_count++];
     span.begin = reinterpret_cast<const char*>(begin);  // NOLINT(performance-no-int-to-ptr): from the ELF headers
-    span.end = span.begin + (is_writable ? segment.p_memsz : segment.p_filesz);
+    span.end = end_in_file(file, segment, span.begin, span.begin + (is_writable ? segment.p_memsz : segment.p_filesz));
     span.is_code = (segment.p_flags & PF_X) != 0;
     span.is_writable = is_writable;
   }
@@ -56,7 +81,7 @@ void read_segments(const dl_phdr_info& info, Module& module) {
 
 int visit_one(dl_phdr_info* info, std::size_t /*size*/, void* context) {
   const char* const path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-  if (is_of_the_system_or_ours(path) || std::strlen(path) >= sizeof Module::path) return 0;
+  if (is_of_the_system_or_ours(path) || std::strlen(path) >= sizeof Module::path || !may_hold_framework(path)) return 0;
   static Module module;  // too large for a stack; one thread asks, before main()
   module = Module();
   std::memcpy(module.path, path, std::strlen(path) + 1);
@@ -68,8 +93,10 @@ int visit_one(dl_phdr_info* info, std::size_t /*size*/, void* context) {
 /// The value of `name` in the symbol table `table`; 0 where it has none.
 std::uintptr_t value_in(const FileView& file, const ElfW(Shdr) & table, const ElfW(Shdr) & strings, const char* name) {
   const std::size_t count = table.sh_size / sizeof(ElfW(Sym));
-  if (!file.has(table.sh_offset, count, sizeof(ElfW(Sym))) || !file.has(strings.sh_offset, strings.sh_size, 1))
+  if (table.sh_offset % alignof(ElfW(Sym)) != 0 || !file.has(table.sh_offset, count, sizeof(ElfW(Sym))) ||
+      !file.has(strings.sh_offset, strings.sh_size, 1)) {
     return 0;
+  }
   const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(file.bytes() + table.sh_offset);
   const std::size_t length = std::strlen(name) + 1;  // with the NUL
   for (std::size_t i = 0; i < count; ++i) {
@@ -103,14 +130,6 @@ void for_each_module(bool (*visit)(const Module& module, void* context), void* c
   SYSCOST_LIBC(dl_iterate_phdr)(visit_one, &each);
 }
 
-bool may_hold_framework(const Module& module) {
-  if (module.is_program()) return true;
-  for (const char* const word : {"gtest", "gmock", "benchmark", "Catch2", "doctest"}) {
-    if (contains(file_name(module.path), word)) return true;
-  }
-  return std::strncmp(module.path, "/usr/", 5) != 0 && std::strncmp(module.path, "/lib", 4) != 0;
-}
-
 const char* find_bytes(const Module& module, const char* bytes, std::size_t size, const char* from) {
   // Code is searched only where constants lie in it, as some linkers put them: it is the largest part of most files.
   bool has_constants = false;
@@ -129,18 +148,20 @@ const char* find_bytes(const Module& module, const char* bytes, std::size_t size
 }
 
 std::uintptr_t find_symbol(const Module& module, const char* name) {
-  const FileView file(module.is_program() ? "/proc/self/exe" : module.path);
+  const FileView file(file_of(module));
   if (!file.is_elf() || !file.has(0, 1, sizeof(ElfW(Ehdr)))) return 0;
   const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.bytes());
-  if (header.e_shoff == 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
+  if (header.e_shoff == 0 || header.e_shoff % alignof(ElfW(Shdr)) != 0 || header.e_shentsize != sizeof(ElfW(Shdr)) ||
       !file.has(header.e_shoff, header.e_shnum, sizeof(ElfW(Shdr)))) {
     return 0;
   }
   const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.bytes() + header.e_shoff);
-  for (int i = 0; i < header.e_shnum; ++i) {
-    const ElfW(Shdr)& table = sections[i];
-    if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= header.e_shnum) continue;
-    const std::uintptr_t value = value_in(file, table, sections[table.sh_link], name);
+  // A file has one table of each kind. One that says more would keep us for long.
+  for (const ElfW(Word) kind : {SHT_SYMTAB, SHT_DYNSYM}) {
+    const auto* const end = sections + header.e_shnum;
+    const auto* const table = std::find_if(sections, end, [&](const ElfW(Shdr) & one) { return one.sh_type == kind; });
+    if (table == end || table->sh_link >= header.e_shnum) continue;
+    const std::uintptr_t value = value_in(file, *table, sections[table->sh_link], name);
     if (value != 0) return module.base + value;
   }
   return 0;

@@ -46,13 +46,9 @@ struct Module {
   bool is_program() const { return path[0] == '\0'; }
 };
 
-/// Calls `visit` for the program and each of its libraries, until it returns false. Leaves out the C library, the
-/// loader and syscost's own libraries. The module lives until `visit` returns.
+/// Calls `visit` for the program and each of its libraries in which a test framework may lie, until it returns false.
+/// Leaves out the C library, the loader and syscost's own libraries. The module lives until `visit` returns.
 void for_each_module(bool (*visit)(const Module& module, void* context), void* context);
-
-/// True where a test framework may lie: the program itself, a library outside the system's folders, or one that is
-/// named after a framework. Searching each library of the system takes long: a large one has 200 MB.
-bool may_hold_framework(const Module& module);
 
 /// The first place in `module`'s read-only data, from `from` on, that holds the `size` bytes at `bytes`; null where
 /// there is none.

@@ -8,11 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace syscost::agent {
 
-/// The tables of one object, in memory. Their number of symbols is not known.
+/// The tables of one object, in memory. Their number of symbols is not known, and the loader does not read all of them:
+/// what it has not needed yet may lead anywhere.
 struct Relocations {
+  const dl_phdr_info* object = nullptr;
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const ElfW(Rela) * tables[2] = {nullptr, nullptr};  ///< For data and for calls.
@@ -24,20 +27,37 @@ struct Relocations {
   bool any_of(Body body) const {
     if (symbols == nullptr || names == nullptr) return false;
     for (int table = 0; table < 2; ++table) {
-      const std::size_t count = tables[table] != nullptr ? bytes[table] / sizeof(ElfW(Rela)) : 0;
-      for (std::size_t i = 0; i < count; ++i) {
+      if (tables[table] == nullptr || bytes[table] > readable(tables[table])) continue;
+      for (std::size_t i = 0; i < bytes[table] / sizeof(ElfW(Rela)); ++i) {
         const ElfW(Rela)& one = tables[table][i];
         const std::size_t symbol = ELF64_R_SYM(one.r_info);
-        if (body(one, symbol, names + symbols[symbol].st_name)) return true;
+        if (readable(symbols + symbol) < sizeof *symbols) continue;
+        const char* const name = names + symbols[symbol].st_name;
+        const std::size_t most = readable(name);
+        if (most == 0 || std::memchr(name, '\0', most) == nullptr) continue;
+        if (body(one, symbol, name)) return true;
       }
     }
     return false;
+  }
+
+  /// How many bytes of the object follow from `at` on; 0 if it is outside of the object.
+  std::size_t readable(const void* at) const {
+    const auto address = reinterpret_cast<std::uintptr_t>(at);
+    for (int i = 0; i < object->dlpi_phnum; ++i) {
+      const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+      const std::uintptr_t offset = address - (object->dlpi_addr + segment.p_vaddr);
+      const bool is_readable = segment.p_type == PT_LOAD && (segment.p_flags & PF_R) != 0;
+      if (is_readable && offset < segment.p_filesz) return segment.p_filesz - offset;
+    }
+    return 0;
   }
 };
 
 /// Reads `object`, which must be loaded and of 64 bits. An object without a table has a null pointer for it.
 inline Relocations read_relocations(const dl_phdr_info& object) {
   Relocations its;
+  its.object = &object;
   const ElfW(Dyn)* entry = nullptr;
   // NOLINTBEGIN(performance-no-int-to-ptr): from the ELF headers and the dynamic section
   for (int i = 0; i < object.dlpi_phnum; ++i) {

@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -75,8 +76,8 @@ std::uintptr_t Program::section(const char* name) const {
   const agent::FileView file("/proc/self/exe");
   if (!file.has(0, 1, sizeof(ElfW(Ehdr)))) return 0;
   const auto& header = *reinterpret_cast<const ElfW(Ehdr)*>(file.bytes());
-  if (header.e_shentsize != sizeof(ElfW(Shdr)) || !file.has(header.e_shoff, header.e_shnum, sizeof(ElfW(Shdr))) ||
-      header.e_shstrndx >= header.e_shnum) {
+  if (header.e_shentsize != sizeof(ElfW(Shdr)) || header.e_shoff % alignof(ElfW(Shdr)) != 0 ||
+      !file.has(header.e_shoff, header.e_shnum, sizeof(ElfW(Shdr))) || header.e_shstrndx >= header.e_shnum) {
     return 0;
   }
   const auto* const sections = reinterpret_cast<const ElfW(Shdr)*>(file.bytes() + header.e_shoff);
@@ -91,16 +92,18 @@ std::uintptr_t Program::section(const char* name) const {
   return 0;
 }
 
+/// True if a whole word at `address` lies in a part of this type, which has `flag`.
+bool Program::is_within(std::uintptr_t address, std::uint32_t type, unsigned flag) const {
+  return std::any_of(headers_.begin(), headers_.end(), [&](const ElfW(Phdr) & one) {
+    const std::uintptr_t offset = address - (base_ + one.p_vaddr);
+    const bool holds = offset < one.p_memsz && one.p_memsz - offset >= sizeof(std::uintptr_t);
+    return one.p_type == type && (one.p_flags & flag) == flag && holds;
+  });
+}
+
 /// Also where the page may only be read: it may so afterwards.
 bool Program::write(std::uintptr_t address, std::uintptr_t value) const {
-  const auto within = [&](std::uint32_t type, unsigned flag) {
-    for (const ElfW(Phdr) & one : headers_) {
-      const std::uintptr_t begin = base_ + one.p_vaddr;
-      if (one.p_type == type && (one.p_flags & flag) == flag && address >= begin && address < begin + one.p_memsz)
-        return true;
-    }
-    return false;
-  };
+  const auto within = [&](std::uint32_t type, unsigned flag) { return is_within(address, type, flag); };
   const bool is_writable = within(PT_LOAD, PF_W) && !(is_past_relocation_ && within(PT_GNU_RELRO, 0));
   void* const page = at<void>(address & ~(kPageBytes - 1));
   if (!is_writable && mprotect(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
@@ -114,6 +117,7 @@ bool Program::write(std::uintptr_t address, std::uintptr_t value) const {
 bool Program::run_before_constructors(std::uintptr_t (*entrance)(std::uintptr_t), void (*hook)()) {
   const std::uintptr_t array = dynamic_value(DT_INIT_ARRAY);
   if (array == 0 || dynamic_value(DT_INIT_ARRAYSZ) < sizeof array) return false;
+  if (!is_within(base_ + array, PT_LOAD, PF_R)) return false;
   const std::uintptr_t ours = entrance(reinterpret_cast<std::uintptr_t>(hook));
   const std::uintptr_t relocations = dynamic_value(DT_RELA);
   const std::size_t count = dynamic_value(DT_RELASZ) / sizeof(ElfW(Rela));
@@ -137,6 +141,7 @@ bool Program::run_after_destructors(std::uintptr_t (*entrance)(std::uintptr_t), 
   const std::uintptr_t in_file = dynamic_value(DT_FINI_ARRAY);
   const std::uintptr_t array = dynamic_ != nullptr ? (in_file != 0 ? base_ + in_file : 0) : section(".fini_array");
   if (array == 0 || (dynamic_ != nullptr && dynamic_value(DT_FINI_ARRAYSZ) < sizeof array)) return false;
+  if (!is_within(array, PT_LOAD, PF_R)) return false;
   last_destructor_ = *at<const std::uintptr_t>(array);
   return write(array, entrance(reinterpret_cast<std::uintptr_t>(hook)));
 }

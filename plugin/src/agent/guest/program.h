@@ -45,6 +45,7 @@ class Program {
  private:
   std::uintptr_t dynamic_value(std::int64_t tag) const;
   std::uintptr_t section(const char* name) const;
+  bool is_within(std::uintptr_t address, std::uint32_t type, unsigned flag) const;
   bool write(std::uintptr_t address, std::uintptr_t value) const;
 
   const std::uintptr_t* stack_;

@@ -22,6 +22,7 @@
 
 #include "csv/row.h"
 #include "libc/clock.h"
+#include "os/build_id.h"
 #include "os/environment.h"
 #include "os/files.h"
 #include "os/own_proc.h"
@@ -74,14 +75,17 @@ std::string folder_of_ctest(pid_t ctest) {
   return {};
 }
 
-std::string hex(const unsigned char* bytes, std::size_t count) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (std::size_t i = 0; i < count; ++i) {
-    text += kDigits[bytes[i] >> 4];
-    text += kDigits[bytes[i] & 15];
+/// What is mapped of the object's part `part`, as far as the object has mapped it; empty if it lies elsewhere.
+std::string_view mapped(const dl_phdr_info& object, const ElfW(Phdr) & part) {
+  for (std::size_t i = 0; i < object.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& segment = object.dlpi_phdr[i];
+    const std::uint64_t offset = part.p_vaddr - segment.p_vaddr;
+    const bool is_readable = segment.p_type == PT_LOAD && (segment.p_flags & PF_R) != 0;
+    if (!is_readable || offset > segment.p_filesz || part.p_filesz > segment.p_filesz - offset) continue;
+    // ELF headers hold addresses as numbers.
+    return {reinterpret_cast<const char*>(object.dlpi_addr + part.p_vaddr), part.p_filesz};  // NOLINT
   }
-  return text;
+  return {};
 }
 
 /// dl_iterate_phdr's callback: the first object is the program itself. Its notes are mapped, so nothing is opened.
@@ -89,22 +93,9 @@ int find_build_id(dl_phdr_info* info, std::size_t, void* result) {
   for (std::size_t i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
-    // ELF headers hold addresses as numbers.
-    const auto* at = reinterpret_cast<const unsigned char*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT
-    const unsigned char* end = at + segment.p_memsz;
-    while (end - at > static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
-      ElfW(Nhdr) note{};
-      std::memcpy(&note, at, sizeof note);
-      const unsigned char* name = at + sizeof note;
-      const std::size_t name_size = (note.n_namesz + 3U) & ~3U;
-      const std::size_t value_size = (note.n_descsz + 3U) & ~3U;
-      if (static_cast<std::size_t>(end - name) < name_size + value_size) break;
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0) {
-        *static_cast<std::string*>(result) = hex(name + name_size, note.n_descsz);
-        return 1;
-      }
-      at = name + name_size + value_size;
-    }
+    auto& id = *static_cast<std::string*>(result);
+    id = build_id_in(mapped(*info, segment));
+    if (!id.empty()) return 1;
   }
   return 1;
 }

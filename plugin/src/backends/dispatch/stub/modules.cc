@@ -47,8 +47,9 @@ const char* copy_of(std::uint64_t name) {
 void read_build_id(KnownModule& module, std::uint64_t notes, std::uint64_t bytes) {
   const std::uint64_t end = notes + bytes;
   const auto padded = [](std::uint64_t length) { return (length + 3) & ~std::uint64_t{3}; };
+  constexpr int kMostNotes = 64;  // real files have three or four
   Elf64_Nhdr note;
-  while (notes + sizeof note <= end && read_user(notes, note)) {
+  for (int i = 0; i < kMostNotes && notes + sizeof note <= end && read_user(notes, note); ++i) {
     const std::uint64_t name = notes + sizeof note;
     const std::uint64_t content = name + padded(note.n_namesz);
     constexpr std::uint32_t kGnu = 0x0055'4e47;
