@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -18,6 +18,7 @@
 #include "commands/child.h"
 #include "commands/run_programs.h"
 #include "csv/printable.h"
+#include "os/files.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -33,11 +34,12 @@ int fail(std::ostream& err, const std::string& binary, int error) {
 /// any file format and for stripped binaries alike.
 bool holds_mark(const std::string& path) {
   static constexpr std::array<std::string_view, 2> kMarks = {"syscost_doctor", "libsyscost"};
-  std::ifstream file(path, std::ios::binary);
+  const Descriptor file = open_regular(path.c_str());
   std::string window;
   std::array<char, 1 << 16> buffer{};
-  while (file.read(buffer.data(), buffer.size()) || file.gcount() > 0) {
-    window.append(buffer.data(), static_cast<std::size_t>(file.gcount()));
+  ssize_t got = 0;
+  while (file.is_open() && (got = ::read(file.number(), buffer.data(), buffer.size())) > 0) {
+    window.append(buffer.data(), static_cast<std::size_t>(got));
     for (std::string_view mark : kMarks) {
       if (window.find(mark) != std::string::npos) return true;
     }
@@ -95,8 +97,9 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
   // A file that cannot be read is executed all the same: the error of exec says why it cannot run.
   std::string fault;
-  if (std::ifstream file(path, std::ios::binary);
-      file && file.peek() != std::ifstream::traits_type::eof() && !knows_doctor(path, fault)) {
+  char first = 0;
+  if (const Descriptor file = open_regular(path.c_str());
+      file.is_open() && ::read(file.number(), &first, 1) == 1 && !knows_doctor(path, fault)) {
     err << fmt::format(
         "bench: {} is not linked with syscost and was not run: it would ignore --syscost_doctor and run its tests\n",
         csv::printable(options.binary));

@@ -20,7 +20,6 @@
 #include "faults/keeper.h"
 #include "faults/process_tree.h"
 #include "faults/run_folder.h"
-#include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
 namespace {
@@ -98,18 +97,20 @@ void ContainedRuns::begin_janitor() {
   ::_exit(0);
 }
 
-ContainedRuns::~ContainedRuns() {
+std::vector<LeftBehind> ContainedRuns::end() {
+  if (has_ended_) return {};
+  has_ended_ = true;
   end_all();
   close_if_open(keepers_alive_[1]);
   if (janitor_ > 0) {
     while (::waitpid(janitor_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
-  // If someone killed the janitor, the folder is still there.
-  if (!root_.empty()) remove_tree(root_);
   close_if_open(lifeline_[0]);
   close_if_open(keepers_alive_[0]);
   if (fault_.empty()) ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
+  // What the janitor could not remove, or one that was killed did not.
+  return root_.empty() ? std::vector<LeftBehind>() : remove_tree(root_);
 }
 
 int ContainedRuns::start(const ContainedCommand& command) {

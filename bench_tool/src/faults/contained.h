@@ -26,6 +26,7 @@
 #include <vector>
 
 #include "faults/end_report.h"
+#include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
 
@@ -78,8 +79,7 @@ class ContainedRuns {
  public:
   /// Makes the folder in which all is, in TMPDIR or /tmp. fault() says why that failed.
   ContainedRuns();
-  /// Ends all runs, and removes the folder.
-  ~ContainedRuns();
+  ~ContainedRuns() { end(); }
   ContainedRuns(const ContainedRuns&) = delete;
   ContainedRuns& operator=(const ContainedRuns&) = delete;
 
@@ -92,8 +92,8 @@ class ContainedRuns {
   std::size_t running() const { return keepers_.size(); }
   /// Waits for the end of a run, or `at_most`, or a signal. Nothing if no run ended.
   std::optional<std::pair<int, ContainedEnd>> wait(std::chrono::milliseconds at_most);
-  /// Kills all runs, and waits until nothing of them is left.
-  void end_all();
+  /// Ends all runs, and removes the folder. Returns what of it could not be removed.
+  std::vector<LeftBehind> end();
 
  private:
   struct Keeper {
@@ -102,6 +102,8 @@ class ContainedRuns {
     std::string written;  ///< So far.
   };
 
+  /// Kills all runs, and waits until no process of them is left.
+  void end_all();
   ContainedEnd finish(Keeper& keeper);
   void begin_janitor();
 
@@ -112,6 +114,7 @@ class ContainedRuns {
   int keepers_alive_[2] = {-1, -1};  ///< Closed when no keeper is left.
   pid_t janitor_ = -1;
   bool was_subreaper_ = false;
+  bool has_ended_ = false;
   int next_ = 0;
   std::map<int, Keeper> keepers_;
   std::map<WorkingFolder, std::shared_ptr<const WorkingPlan>> plans_;

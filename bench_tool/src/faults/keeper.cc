@@ -25,6 +25,7 @@
 #include "agent/common/variables.h"
 #include "faults/process_tree.h"
 #include "faults/run_folder.h"
+#include "os/files.h"
 #include "os/remove_tree.h"
 
 namespace syscost::bench::faults {
@@ -192,11 +193,12 @@ bool take_output(int output, BoundedText& text) {
 }
 
 void take_child_ends(const fs::path& folder, ContainedEnd& end) {
+  // The command may have put something else there.
   ChildEnds ends{};
-  std::FILE* const file = std::fopen((folder / kChildEnds).c_str(), "re");
-  if (file == nullptr) return;
-  if (std::fread(ends.data(), sizeof ends, 1, file) != 1) ends = {};
-  std::fclose(file);
+  std::string bytes;
+  const Descriptor file = open_regular((folder / kChildEnds).c_str(), O_NOFOLLOW);
+  if (!file.is_open() || !read_whole(file, sizeof ends, bytes) || bytes.size() != sizeof ends) return;
+  std::memcpy(ends.data(), bytes.data(), sizeof ends);
   for (int signal = 1; signal < agent::kEndSignals; ++signal) {
     if (ends[static_cast<std::size_t>(signal)] > 0) end.child_signals[signal] = ends[static_cast<std::size_t>(signal)];
   }
@@ -208,12 +210,12 @@ void take_sanitizer_reports(const fs::path& folder, ContainedEnd& end, BoundedTe
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
     if (!entry->path().filename().string().starts_with(std::string(kSanitizerReport) + '.')) continue;
-    const int file = ::open(entry->path().c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (file < 0) continue;
+    const Descriptor file = open_regular(entry->path().c_str(), O_NOFOLLOW);
+    if (!file.is_open()) continue;
     BoundedText report;
-    while (take_output(file, report)) {
+    constexpr int kMostReads = 64;  // a file with holes may be larger than any report
+    for (int i = 0; i < kMostReads && take_output(file.number(), report); ++i) {
     }
-    ::close(file);
     const std::string whole = report.text();
     end.has_report = true;
     if (whole.find("LeakSanitizer: detected memory leaks") != std::string::npos) end.has_leak_report = true;
@@ -349,7 +351,7 @@ void keep(const KeeperTask& task) {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ContainedEnd end;
   if (is_alive(task.lifeline)) end = run(task);
-  remove_tree(task.folder);
+  remove_tree(task.folder);  // what stays, bench names
   const std::string report = report_text(end);
   for (std::string_view left = report; !left.empty();) {
     const ssize_t written = ::write(task.report, left.data(), left.size());

@@ -151,7 +151,7 @@ std::string Sweep::learn(ContainedRuns& runs) {
       for (Place& place : test.places) {
         if (!options_.plan.has_every_call) place.nths.resize(1);
       }
-      remove_tree(artifacts(task.index));
+      remove_tree(artifacts(task.index));  // for the room; what stays is named at the end
     }
     const auto other = half.find(task.index / 2);
     if (other == half.end()) {

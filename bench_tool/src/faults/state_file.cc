@@ -18,6 +18,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "os/files.h"
+
 namespace syscost::bench::faults {
 namespace {
 
@@ -226,15 +228,15 @@ void take_line(const Json& json, bool is_first, SweepState& state) {
   }
 }
 
-std::string read_all(int file, std::string& text) {
-  std::array<char, 65536> buffer{};
-  for (;;) {
-    const ssize_t got = ::read(file, buffer.data(), buffer.size());
-    if (got == 0) return {};
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return std::strerror(errno);
-    text.append(buffer.data(), static_cast<std::size_t>(got));
-  }
+/// A sweep of a million failures has some hundred megabytes.
+constexpr std::size_t kMostOfState = std::size_t{1} << 30;
+
+std::string read_all(const Descriptor& file, std::string& text) {
+  struct stat status {};
+  const bool is_too_large =
+      ::fstat(file.number(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) > kMostOfState;
+  if (is_too_large) return std::strerror(EFBIG);
+  return read_whole(file, kMostOfState, text) ? "" : std::strerror(errno);
 }
 
 /// Why this sweep does not go on with a file, or "".
@@ -266,11 +268,12 @@ std::string read_state(const std::string& text, SweepState& state, std::size_t& 
 }
 
 std::string load_state(const std::string& path, SweepState& state) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return fmt::format("{}: {}", path, std::strerror(errno));
+  const Descriptor file = open_regular(path.c_str());
+  if (!file.is_open()) {
+    return fmt::format("{}: {}", path, errno == EINVAL ? "it is no regular file" : std::strerror(errno));
+  }
   std::string text;
   std::string fault = read_all(file, text);
-  ::close(file);
   std::size_t used = 0;
   if (fault.empty()) fault = read_state(text, state, used);
   if (fault.empty() && used == 0) fault = "it holds no sweep";
@@ -313,7 +316,9 @@ std::string StateFile::open(const std::string& path, SweepState& state) {
     if (::fstat(file_, &kind) != 0) return fault_of(std::strerror(errno));
   }
   std::string text;
-  std::string fault = read_all(file_, text);
+  Descriptor borrowed(file_);
+  std::string fault = read_all(borrowed, text);
+  borrowed.release();
   if (fault.empty() && !is_begun(text)) fault = "line 1 is no line of a sweep";
   if (fault.empty()) fault = read_state(text, state, used_);
   has_rest_ = used_ < text.size();

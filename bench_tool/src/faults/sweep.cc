@@ -197,6 +197,15 @@ std::string Sweep::add_harm(std::vector<std::string> lines) {
   return options_.folder == WorkingFolder::here ? std::string() : file_.add_harm(lines);
 }
 
+std::string Sweep::add_left(const std::vector<LeftBehind>& left) {
+  std::vector<LeftBehind> unnamed;
+  std::copy_if(left.begin(), left.end(), std::back_inserter(unnamed), [&](const LeftBehind& one) {
+    return std::none_of(harm_.begin(), harm_.end(),
+                        [&](const std::string& line) { return line.find(one.path + ": ") != std::string::npos; });
+  });
+  return unnamed.empty() ? "" : add_harm({"left behind: " + text_of(unnamed)});
+}
+
 std::string Sweep::run() {
   std::error_code error;
   const fs::path working = fs::current_path(error);
@@ -211,7 +220,10 @@ std::string Sweep::run() {
   {
     ContainedRuns runs;
     fault = runs.fault().empty() ? learn(runs) : runs.fault();
-    if (!fault.empty()) return fault;
+    if (!fault.empty()) {
+      const std::string left = text_of(runs.end());
+      return left.empty() ? fault : fault + "\nleft behind: " + left;
+    }
     // In `here` the tests may do what they like, and the report names it all.
     if (options_.folder != WorkingFolder::here) {
       std::vector<FileId> with_runs = own;
@@ -222,6 +234,8 @@ std::string Sweep::run() {
       before = std::move(learned);
     }
     if (fault.empty() && !was_interrupted_) fault = run_failures(runs);
+    const std::string of_file = add_left(runs.end());
+    if (fault.empty()) fault = of_file;
   }
   if (error || !before.is_whole) return fault;
   FolderScan after = scan_folder(working, kMostScanned, own);

@@ -76,6 +76,8 @@ class Sweep {
   std::string add_changed_always(const FolderScan& before, const FolderScan& after);
   /// Something that the sweep did to what is not its own. Returns the fault of the state file, or "".
   std::string add_harm(std::vector<std::string> lines);
+  /// What no run has named yet.
+  std::string add_left(const std::vector<LeftBehind>& left);
   /// Why no run can be measured, and what to do; empty if `end` does not show that.
   std::string runner_fault(const ContainedEnd& end) const;
   ContainedCommand measured(const std::string& csv, std::vector<std::string> flags, const std::string& selecting) const;

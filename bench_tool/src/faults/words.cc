@@ -56,6 +56,8 @@ std::string words_fault(const std::string& runner, const PlanOptions& options) {
   while (!(ended = runs.wait(1s))) {
   }
   const ContainedEnd& end = ended->second;
+  const std::string left = end.left.empty() ? text_of(runs.end()) : end.left;
+  if (!left.empty()) return "left behind: " + left;
   if (!end.has_started) return {};  // the sweep says so
   return end.report.refusal.empty() ? end.fault : as_own_words(end.output);
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -117,6 +118,18 @@ TEST(Doctor, RunsAProgramThatHasSyscostFromASharedHelper) {
   EXPECT_EQ(bench_main({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 0);
   EXPECT_EQ(out.str(), "asked\n");
   EXPECT_EQ(err.str(), "");
+}
+
+TEST(Doctor, DoesNotWaitForAPipeAndReadsNoDevice) {
+  const std::string pipe = ::testing::TempDir() + "doctor_pipe." + std::to_string(::getpid());
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0700), 0);
+  for (const std::string& path : {pipe, std::string("/dev/zero")}) {
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(bench_main({"doctor", path}, out, err), 2);
+    EXPECT_EQ(err.str(), "bench: " + path + " cannot be run: Permission denied\n");
+  }
+  ::unlink(pipe.c_str());
 }
 
 TEST(Doctor, SaysWhenItCouldNotSearchTheLibraries) {

@@ -195,6 +195,19 @@ TEST_F(FaultState, RefusesFilesThatOtherUsersMayChange) {
   EXPECT_NE(file.open(path_, state).find("belongs to another user"), std::string::npos);
 }
 
+TEST_F(FaultState, ReadsNoPipeAndNoFileWithoutAnEnd) {
+  SweepState state;
+  ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+  EXPECT_EQ(load_state(path_, state), path_.string() + ": it is no regular file");
+  fs::remove(path_);
+  fs::create_symlink("/dev/zero", path_);
+  EXPECT_EQ(load_state(path_, state), path_.string() + ": it is no regular file");
+  fs::remove(path_);
+  std::ofstream(path_) << "x";
+  fs::resize_file(path_, std::uintmax_t{1} << 33);  // a hole
+  EXPECT_EQ(load_state(path_, state), path_.string() + ": File too large");
+}
+
 // The fault that reading a state file finds, of which one name is not as bench writes it.
 std::string fault_with(const Done& done, const PlanSize& plan, const LearnedTest& test, const fs::path& path) {
   {
