@@ -157,9 +157,11 @@ int serve_own_user() {
     Server(kSocketDescriptor, kOwn).run();
   } else {
     Server(kSocketDescriptor, kOwn,
-           Failure{"this user measures in " + std::to_string(kHelpersOfAUser) + " other control groups now",
-                   "run the tests in fewer control groups (containers, systemd units, sessions) at once, or let root "
-                   "start one helper for all: syscost-ebpf-helper --for-everyone"})
+           Failure{"this user measures in " + std::to_string(kHelpersOfAUser) +
+                       " other control groups now, or a process of someone else has taken the names of such helpers",
+                   "run the tests in fewer control groups (containers, systemd units, sessions) at once; see with "
+                   "`ss -xap | grep syscost-helper` who has the names; or let root start one helper for all: "
+                   "syscost-ebpf-helper --for-everyone"})
         .run();
   }
   return 0;
