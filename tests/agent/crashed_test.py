@@ -132,6 +132,10 @@ class Listeners(Ends):
                 self.assertEqual(self.marks()[-1], ("end", "failed"))
                 self.assertRegex(self.summary().out, r"failed: agent_ends(_linked)? failed outside of its tests")
 
+    def test_a_listener_that_counts_blocks_of_the_heap_sees_none_of_ours(self):
+        for _, done in self.both(SYSCOST_TEST_FAIL="heap"):
+            self.assertEqual(done.code, 0, done.out)
+
     def test_the_row_is_there_if_a_listener_ends_the_program(self):
         for _, _ in self.both(SYSCOST_TEST_FAIL="exit"):
             self.assertEqual(self.outcomes(), {"Ends.Before": "passed", "Ends.Here": "passed"})

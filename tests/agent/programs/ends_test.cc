@@ -8,7 +8,28 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <new>
 #include <string>
+
+namespace {
+
+long g_blocks = 0;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const block = std::malloc(bytes);
+  if (block == nullptr) std::abort();
+  ++g_blocks;
+  return block;
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept {
+  if (block != nullptr) --g_blocks;
+  std::free(block);
+}
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept {
+  operator delete(block);
+}
 
 namespace {
 
@@ -50,7 +71,11 @@ TEST(Other, Runs) {}
 
 /// Fails at the end of what SYSCOST_TEST_FAIL names.
 class FailsAtEnds : public testing::EmptyTestEventListener {
+  void OnTestStart(const testing::TestInfo&) override { blocks_ = g_blocks; }
   void OnTestEnd(const testing::TestInfo& test) override {
+    if (is_asked("SYSCOST_TEST_FAIL", "heap")) {
+      EXPECT_EQ(g_blocks, blocks_);
+    }
     if (is_asked("SYSCOST_TEST_FAIL", "test") && std::string(test.name()) == "Here") ADD_FAILURE() << "left open";
     if (is_asked("SYSCOST_TEST_FAIL", "exit") && std::string(test.name()) == "Here") std::exit(0);
   }
@@ -60,6 +85,8 @@ class FailsAtEnds : public testing::EmptyTestEventListener {
   void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override {
     if (is_asked("SYSCOST_TEST_FAIL", "environment")) ADD_FAILURE() << "left open";
   }
+
+  long blocks_ = 0;
 };
 
 void append_listener() {

@@ -77,8 +77,8 @@ void Recorder::begin_tests(std::string_view only_test) {
 
 // ---- outcomes that may change ----
 
-void Recorder::let_outcome_wait(std::string window) {
-  waiting_window_ = std::move(window);
+void Recorder::let_outcome_wait(std::string_view window) {
+  waiting_window_ = window;
   lets_outcome_wait_ = sink_.has_value();
 }
 
@@ -286,12 +286,12 @@ void Recorder::conclude() {
 void Recorder::note_problem(const Failure& failure) {
   if (++problems_ == 1) first_problem_ = failure.reason;
   // Closed descriptors cause the same failure at the end of every window.
-  if (said_.insert(failure.reason).second) say_failure(failure);
+  if (said_.emplace(failure.reason).second) say_failure(failure);
 }
 
 std::string Recorder::problem() const {
   if (problems_ == 0) return {};
-  std::string text = first_problem_;
+  std::string text(first_problem_);
   if (unwritten_windows_ > 1) text += " (and those of " + std::to_string(unwritten_windows_ - 1) + " more windows)";
   if (problems_ == 2) text += " (and one more problem)";
   if (problems_ > 2) text += " (and " + std::to_string(problems_ - 1) + " more problems)";

@@ -88,7 +88,7 @@ class Recorder {
   void write(std::string_view window);
   /// The rows that are added from now on have an outcome that may change: no row is written before settle_outcome(), or
   /// the end of the process. `window` names them.
-  void let_outcome_wait(std::string window);
+  void let_outcome_wait(std::string_view window);
   /// Gives them this outcome and writes them. No effect if none wait.
   void settle_outcome(std::string_view outcome);
   /// Writes the kept rows of `loop`. The rows of scopes keep waiting, because the test goes on. Takes the lock.
@@ -142,7 +142,7 @@ class Recorder {
   /// Where outcomes stand in pending_ that may change. While there is one, no row is written.
   std::pmr::vector<std::size_t> outcomes_{&mapped_memory()};
   std::size_t outcome_length_ = 0;
-  std::string waiting_window_;
+  std::pmr::string waiting_window_{&mapped_memory()};
   bool lets_outcome_wait_ = false;
   bool has_begun_tests_ = false;
   std::string run_id_;
@@ -150,8 +150,9 @@ class Recorder {
   bool is_shard_ = false;
   bool has_said_that_rows_wait_ = false;
   bool has_said_that_time_went_back_ = false;
-  std::string first_problem_;
-  std::set<std::string> said_;
+  // Not in the heap: a test that counts its allocations would find them.
+  std::pmr::string first_problem_{&mapped_memory()};
+  std::pmr::set<std::pmr::string> said_{&mapped_memory()};
   LossRule loss_rule_ = LossRule::ignored;
   bool has_told_of_losses_ = false;
   int problems_ = 0;
