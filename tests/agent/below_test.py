@@ -119,6 +119,22 @@ class Odd(RunCase):
         program = self.copy_of(PLAIN, "strip")
         self.compare_with_linked(program, CALM, "--gtest_repeat=2", GTEST_TOTAL_SHARDS="3", GTEST_SHARD_INDEX="1")
 
+    def test_a_program_below_the_limit_of_locked_memory_may_lock_all_of_it(self):
+        only = "--gtest_filter=Locks.AllMemory"
+        alone = self.run_program(ODD_PLAIN, only, code=None, SYSCOST_TEST_LOCKS="1")
+        if "[  PASSED  ] 1 test" not in alone.out:
+            self.skipTest("the program alone may not lock its memory here")
+        for backend in ("dispatch", "dispatch-trap", "seccomp", "ebpf"):
+            for program in (ODD_PLAIN, ODD):
+                with self.subTest(backend=backend, program=program):
+                    self.needs(backend)
+                    run = (f"--backend={backend}", f"--csv={self.csv}", "--", program, only)
+                    if backend.startswith("dispatch"):
+                        self.assertNotIn("void", self.bench_run(*run, SYSCOST_TEST_LOCKS="1").err)
+                    else:
+                        done = self.bench_run(*run, code=1, SYSCOST_TEST_LOCKS="1")
+                        self.assertIn("the counts of test Locks.AllMemory are void: mlockall() failed because of syscost's memory", done.err)
+
     def test_a_list_of_tests_is_as_alone(self):
         alone = self.run_program(PLAIN, "--gtest_list_tests")
         done = self.bench_run("--csv", self.csv, "--", PLAIN, "--gtest_list_tests", code=None)

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "os/own_memory.h"
 #include "os/spin_lock.h"
 
 namespace syscost {
@@ -32,6 +33,7 @@ class Reserve final : public std::pmr::memory_resource {
     // NORESERVE: address space now, pages when touched.
     void* start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (start == MAP_FAILED) return false;
+    note_own_mapping(start, bytes);
     const auto begin = reinterpret_cast<std::uintptr_t>(start);
     stretches_[stretch_count_++] = {begin, begin, begin + bytes};
     reserved_ += bytes;

@@ -3,10 +3,14 @@
 // Tests and a main() that are unusual, in one program that is built with syscost::gtest and without it: the rows of
 // both must be the same. Calls of getppid are what is counted for sure.
 #include <gtest/gtest.h>
+#include <linux/capability.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -128,6 +132,22 @@ TEST(Children, AreNotMeasuredEither) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+/// As an ordinary user under the limit that Linux gives by default, which this program stays below by itself.
+TEST(Locks, AllMemory) {
+  if (std::getenv("SYSCOST_TEST_LOCKS") == nullptr) GTEST_SKIP() << "only where it is asked for";
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct capabilities[_LINUX_CAPABILITY_U32S_3]{};
+  ASSERT_EQ(syscall(SYS_capget, &header, capabilities), 0);
+  capabilities[0].effective &= ~(1U << CAP_IPC_LOCK);
+  ASSERT_EQ(syscall(SYS_capset, &header, capabilities), 0);
+  const rlimit limit{8U << 20, 8U << 20};
+  ASSERT_EQ(setrlimit(RLIMIT_MEMLOCK, &limit), 0) << "the limit is lower already";
+  EXPECT_EQ(mlockall(MCL_CURRENT | MCL_FUTURE), 0) << errno;
+  // Only the program's memory is locked: what it maps now may fill the rest of the limit.
+  EXPECT_NE(mmap(nullptr, 64 << 10, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), MAP_FAILED);
+  munlockall();
 }
 
 TEST(Threads, Call) {

@@ -25,6 +25,7 @@
 #include "backends/dispatch/stub/where.h"
 #include "os/loaded_function.h"
 #include "os/mapped_memory.h"
+#include "os/own_memory.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -57,6 +58,7 @@ Result<void> reserve_memory_of_stacks() {
     arena = mmap(nullptr, bytes = signal_safe::kSmallStackArenaBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (arena == MAP_FAILED) return errno_failure("reserve", "memory for call stacks", errno);
   where.vector_mask = vector_mask();
+  note_own_mapping(arena, std::min(bytes, std::size_t{signal_safe::kSmallStackArenaBytes}));
   where.arena_bytes = bytes;
   where.arena = static_cast<char*>(arena);
   const auto take = [](auto*& table, std::size_t count) {

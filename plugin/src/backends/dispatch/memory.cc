@@ -13,6 +13,8 @@
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
+#include "os/own_mappings.h"
+#include "os/own_memory.h"
 
 namespace syscost::dispatch {
 namespace {
@@ -97,6 +99,11 @@ Result<void> reserve_memory() {
   void* arena = map(bytes);
   if (arena == nullptr) arena = map(bytes = signal_safe::kSmallArenaBytes);
   if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
+  // Of the arena, what the stub does not give back before the program locks its memory.
+  note_own_libraries();
+  note_own_mapping(lanes, kLanes * sizeof(signal_safe::Lane));
+  note_own_mapping(arena, std::min(bytes, std::size_t{signal_safe::kSmallArenaBytes}));
+  syscost_state.lock_all_but_ours = lock_all_but_ours;
   syscost_state.lanes = static_cast<signal_safe::Lane*>(lanes);
   syscost_state.shared_account.is_shared = true;
   auto* accounts = static_cast<Account*>(arena);

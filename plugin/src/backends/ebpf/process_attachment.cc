@@ -14,6 +14,7 @@
 #include "backends/ebpf/permission.h"
 #include "backends/ebpf/reading.h"
 #include "os/own_calls.h"
+#include "os/own_memory.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -115,10 +116,18 @@ Result<void*> map_shared(int map, std::size_t bytes, const char* what) {
   const std::size_t size = page_rounded(bytes);
   void* start = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
   if (start == MAP_FAILED) return errno_failure("map", what, errno);
-  if (madvise(start, size, MADV_DONTFORK) == 0) return start;
+  if (madvise(start, size, MADV_DONTFORK) == 0) {
+    note_own_mapping(start, size);
+    return start;
+  }
   const int error = errno;
   munmap(start, size);
   return errno_failure("keep from fork children", what, error);
+}
+
+void unmap(void* start, std::size_t bytes) {
+  forget_own_mapping(start);
+  munmap(start, page_rounded(bytes));
 }
 
 }  // namespace
@@ -180,13 +189,13 @@ ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
 
 ProcessAttachment::~ProcessAttachment() {
   if (is_fork_child()) return;  // what is mapped there is the child's own
-  if (!memory_.blocks.empty()) munmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
+  if (!memory_.blocks.empty()) unmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
   if (memory_.children != nullptr) set_own_calls_cookie(0);
-  if (memory_.children != nullptr) munmap(memory_.children, page_rounded(sizeof(syscost_children)));
+  if (memory_.children != nullptr) unmap(memory_.children, sizeof(syscost_children));
   for (const std::span<syscost_cell> cells : {memory_.detail_cells, memory_.child_cells}) {
-    if (!cells.empty()) munmap(cells.data(), page_rounded(cells.size_bytes()));
+    if (!cells.empty()) unmap(cells.data(), cells.size_bytes());
   }
-  if (!memory_.scheduler.empty()) munmap(memory_.scheduler.data(), page_rounded(memory_.scheduler.size_bytes()));
+  if (!memory_.scheduler.empty()) unmap(memory_.scheduler.data(), memory_.scheduler.size_bytes());
 }
 
 // ---- registration ---------------------------------------------------------------------------------------------------

@@ -10,17 +10,21 @@
 #include <new>
 
 #include "os/marked_call.h"
+#include "os/own_memory.h"
 
 namespace syscost::seccomp {
 
 Shared* map_shared() {
   void* memory =
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  note_own_mapping(memory, sizeof(Shared));
   // Zeroed pages are what its constructor would make, at the price of touching every one.
-  return memory == MAP_FAILED ? nullptr : static_cast<Shared*>(memory);
+  return static_cast<Shared*>(memory);
 }
 
 void unmap_shared(Shared* shared) {
+  forget_own_mapping(shared);
   munmap(shared, sizeof(Shared));
 }
 

@@ -112,6 +112,10 @@ Counter::Counter(Shared& shared, pid_t measured) : shared_(shared), measured_(me
   last_call_ = memory == MAP_FAILED ? nullptr : static_cast<std::uint16_t*>(memory);
 }
 
+Counter::~Counter() {
+  if (last_call_ != nullptr) munmap(last_call_, kThreadIds * sizeof *last_call_);
+}
+
 SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   if (last_call_ == nullptr) return id;
   std::uint16_t& last = last_call_[thread];

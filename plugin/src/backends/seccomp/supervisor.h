@@ -35,6 +35,9 @@ class Counter {
  public:
   /// `shared` must outlive it. `measured`: the measured process. Maps memory.
   Counter(Shared& shared, pid_t measured);
+  ~Counter();
+  Counter(const Counter&) = delete;
+  Counter& operator=(const Counter&) = delete;
 
   /// Counts the notified call if its thread belongs to the measured process, or to a child and children are counted.
   /// A restarted call is counted as the call that it continues. `is_injected`: a fault answers or delays it.

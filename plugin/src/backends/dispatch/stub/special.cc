@@ -326,6 +326,13 @@ void record_prepared(const Guard& guard, const Call& call, std::uint64_t now) {
   record(guard, call, now);
 }
 
+/// mlockall() refuses if the program's memory and ours are more than the limit. The program's alone may not be.
+void lock_again(Call& call) {
+  const bool is_refused = call.result == ~std::uint64_t{ENOMEM} + 1 && is_in_our_process();
+  if (!is_refused || syscost_state.has_filter || syscost_state.lock_all_but_ours == nullptr) return;
+  call.result = static_cast<std::uint64_t>(syscost_state.lock_all_but_ours(call.given.rdi, syscost_raw_syscall));
+}
+
 /// True for a child that leaves the call to its maker.
 bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call) && call.result == 0) {
@@ -336,6 +343,7 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call)) take_record_back(call);
   if (!needs_care(static_cast<std::uint32_t>(call.number))) tell_clients(guard, call);
   if (command_counts != nullptr && (call.number == SYS_execve || call.number == SYS_execveat)) finish_execution(call);
+  if (call.number == SYS_mlockall) lock_again(call);
   if (has_result(call)) record_prepared(guard, call, now);
   if (is_watched(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);

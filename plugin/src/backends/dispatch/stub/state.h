@@ -206,6 +206,8 @@ struct State {
   std::uint64_t patched_text_bytes;
   std::uint32_t thread_high;  ///< Threads [0, thread_high) were in use at some time.
   StoodAside stood_aside;
+  /// After an mlockall that failed with ENOMEM; null = there is none. `call`: syscost_raw_syscall.
+  long (*lock_all_but_ours)(unsigned long flags, long (*call)(long, long, long, long, long, long, long));
   char* arena;
   std::uint64_t arena_bytes;
   std::uint64_t arena_used;
