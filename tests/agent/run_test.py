@@ -357,10 +357,47 @@ class Doctest(OtherFramework):
         self.assertEqual(len(re.findall(r'doctest_faults\.cc:\d+: "getppid" is forbidden, and 1 call was made:', done.out)), 2)
         self.assertIn("test cases:  7 |  5 passed | 2 failed", done.out)
 
+    def test_tests_without_a_row_are_told_and_are_no_success(self):
+        replaced = os.path.join(BIN, "agent_doctest_replaced")
+        self.run_program(replaced)
+        for command in ((BENCH, "run", f"--csv={self.csv}", "--", replaced), (replaced + "_linked", f"--syscost_csv={self.csv}")):
+            with self.subTest(command=command[0]):
+                done = self.run_program(*command, code=1)
+                self.assertIn("2 tests ran and could not be measured, the last of them Two: ", done.err)
+                self.assertEqual(self.rows(kind="test"), [])
+
     def test_each_test_has_its_own_calls(self):
         self.check({"Makes no call": 0, "Makes seven calls": 7, "Runs its body for each section": 8, "Fails": 3,
                     "Fails as it should": 3, "Throws": 5, "Has a fixture": 31, "storage.Is in a suite": 9},
                    {"Fails", "Throws"})
+
+
+class InOneSegment:
+    """Constants and code in one segment, as gold lays programs out: a text is not taken for a test's body."""
+
+    def test_the_file_is_laid_out_so(self):
+        for program in (self.program, self.linked):
+            headers = subprocess.run(["readelf", "-lW", program], check=True, capture_output=True, text=True).stdout
+            self.assertEqual(re.findall(r"^ +LOAD .* (R[ W][ E]) +0x", headers, re.MULTILINE), ["R E", "RW "])
+
+    def test_the_output_is_the_programs_own(self):
+        for reporter in ("console", "xml"):
+            alone = self.run_program(self.program, f"--reporters={reporter}", code=None)
+            measured = self.bench_run(f"--csv={self.csv}", "--", self.program, f"--reporters={reporter}", code=alone.code)
+            self.assertEqual(measured.out, alone.out)
+
+
+class DoctestInOneSegment(InOneSegment, Doctest):
+    PROGRAM = "agent_doctest_one_segment"
+
+
+class DoctestAtOnePlace(InOneSegment, Doctest):
+    PROGRAM = "agent_doctest_one_place"
+
+
+class Catch2InOneSegment(InOneSegment, Catch2):
+    PROGRAM = "agent_catch2_one_segment"
+    test_the_output_is_the_programs_own = None
 
 
 def seen_by_strace(log):

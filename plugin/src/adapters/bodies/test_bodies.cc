@@ -88,9 +88,16 @@ void TestBodies::run_start(const char* framework) {
   is_started_ = true;
 }
 
-void TestBodies::run_end() const {
+void TestBodies::run_end() {
+  if (!is_started_) return;
+  if (const int missing = std::exchange(tests_without_body_, 0); missing > 0) {
+    adapter::note_problem({std::to_string(missing) + (missing == 1 ? " test" : " tests") +
+                               " ran and could not be measured, the last of them " + test_ +
+                               ": their bodies are not where syscost looks for them",
+                           "measure the program as a whole: bench run --process"});
+  }
   // The framework's own outcome of the run is not read.
-  if (is_started_) adapter::finish_tests({});
+  adapter::finish_tests({});
 }
 
 void TestBodies::test_start(const std::string& name, const names::TestPlace& place) {
@@ -135,7 +142,10 @@ void TestBodies::test_end(const char* outcome) {
     failure.swap(failure_);
   }
   if (!failure.empty()) SYSCOST_LIBC(fprintf)(stderr, "syscost: test %s: %s\n", test_.c_str(), failure.c_str());
-  if (!is_window_open_) return;
+  if (!is_window_open_) {
+    if (is_started_ && !adapter::is_fork_child()) ++tests_without_body_;
+    return;
+  }
   is_window_open_ = false;
   resume();
   const adapter::Report report = adapter::close_window(outcome);

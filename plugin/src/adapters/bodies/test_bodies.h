@@ -27,7 +27,8 @@ class TestBodies {
   /// Starts the session; where nothing is measured, it only opens a backend for faults. `framework`: its name, for
   /// messages.
   void run_start(const char* framework);
-  void run_end() const;
+  /// A test of which no body was seen has no row: then the run says so, and does not end with 0.
+  void run_end();
 
   /// The names of all tests of the program, if the framework shows them: before the first test starts.
   names::EqualNames& names() { return names_; }
@@ -56,6 +57,7 @@ class TestBodies {
   names::EqualNames names_;
   std::string test_;
   std::map<std::string, int> repetitions_;  ///< How often each test ran.
+  int tests_without_body_ = 0;
   bool is_asked_ = false;
   bool is_started_ = false;
   bool is_window_open_ = false;

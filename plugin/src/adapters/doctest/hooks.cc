@@ -137,16 +137,16 @@ void run_measured_body() {
   run_body(doctest().body);
 }
 
-/// TestCase is TestCaseData, and then the function that is the body: the first word there that points to code.
+/// TestCase is TestCaseData, and then the function that is the body: the first word there that points to a function.
 Body* place_of_body(const void* test_case) {
   constexpr int kFirst = 5;
   constexpr int kLast = 17;
   auto* const words = static_cast<std::uintptr_t*>(const_cast<void*>(test_case));
   for (int i = kFirst; i < kLast; ++i) {
     const auto word = read_value<std::uintptr_t>(words + i);
-    const bool is_code = word && std::any_of(doctest().modules.begin(), doctest().modules.end(),
-                                             [&](const Module& module) { return module.has_code(*word); });
-    if (is_code) return reinterpret_cast<Body*>(words + i);
+    const bool is_body = word && std::any_of(doctest().modules.begin(), doctest().modules.end(),
+                                             [&](const Module& module) { return module.has_function(*word); });
+    if (is_body) return reinterpret_cast<Body*>(words + i);
   }
   return nullptr;
 }
@@ -173,8 +173,10 @@ void on_test_start(const void* reporter, const void* test_case) {
   test_bodies().test_start(test.name, test.place);
   Body* const place = place_of_body(test_case);
   if (place == nullptr) {
-    adapter::refuse({"the tests of this program's doctest lie in memory as in no version from 2.3.8 to 2.5.2",
-                     "measure it as a whole: bench run --process"});
+    adapter::refuse(
+        {"the bodies of this program's tests are not found: its doctest is no version from 2.3.8 to 2.5.2, or "
+         "constants lie among its code (gold, -z noseparate-code), and it has no unwind tables",
+         "link it with -Wl,-z,separate-code, or measure it as a whole: bench run --process"});
   }
   doctest().place = place;
   doctest().body = *place;

@@ -21,11 +21,13 @@ bool is_code(const Modules& modules, std::uintptr_t at) {
   return std::any_of(modules.begin(), modules.end(), [&](const Module& module) { return module.has_code(at); });
 }
 
-/// Calls `visit` for each aligned word of the module's data.
+/// Calls `visit` for each aligned word of the module's data. Vtables are constants in a program that is linked to one
+/// address.
 template <class Visit>
 void for_each_word(const Module& module, Visit visit) {
+  const bool has_constants_in_code = module.keeps_constants_in_code();
   for (const Span& span : module) {
-    if (span.is_code) continue;
+    if (span.is_code && !has_constants_in_code) continue;
     const std::size_t skipped =
         (sizeof(std::uintptr_t) - address(span.begin) % sizeof(std::uintptr_t)) % sizeof(std::uintptr_t);
     const auto* word = reinterpret_cast<const std::uintptr_t*>(span.begin + skipped);
@@ -254,9 +256,11 @@ bool put(const Modules& modules, std::uintptr_t* slot, std::uintptr_t function) 
     return true;
   }
   void* const page = reinterpret_cast<void*>(address(slot) & ~(kPageBytes - 1));  // NOLINT(performance-no-int-to-ptr)
-  if (SYSCOST_LIBC(mprotect)(page, kPageBytes, PROT_READ | PROT_WRITE) != 0) return false;
+  // Code may lie on the page too, that of this function as well.
+  const int rights = is_code(modules, address(slot)) ? PROT_READ | PROT_EXEC : PROT_READ;
+  if (SYSCOST_LIBC(mprotect)(page, kPageBytes, rights | PROT_WRITE) != 0) return false;
   *slot = function;
-  return SYSCOST_LIBC(mprotect)(page, kPageBytes, PROT_READ) == 0;
+  return SYSCOST_LIBC(mprotect)(page, kPageBytes, rights) == 0;
 }
 
 }  // namespace syscost::agent

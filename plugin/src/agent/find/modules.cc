@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 #include "agent/find/file_kind.h"
 #include "libc/symbols.h"
@@ -20,18 +21,17 @@ struct Visit {
 };
 
 bool contains(const char* text, const char* part) {
-  return std::strstr(text, part) != nullptr;
+  return std::string_view(text).find(part) != std::string_view::npos;
 }
 
 const char* file_name(const char* path) {
-  const char* const slash = std::strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
+  return path + std::string_view(path).rfind('/') + 1;  // none: npos + 1 is 0
 }
 
 bool is_of_the_system_or_ours(const char* path) {
   const char* const name = file_name(path);
   for (const char* const beginning : {"libc.so", "ld-linux", "ld-musl", "libsyscost", "syscost-guest", "linux-vdso"}) {
-    if (std::strncmp(name, beginning, std::strlen(beginning)) == 0) return true;
+    if (SYSCOST_LIBC(strncmp)(name, beginning, std::strlen(beginning)) == 0) return true;
   }
   return false;
 }
@@ -43,7 +43,7 @@ bool may_hold_framework(const char* path) {
   for (const char* const word : {"gtest", "gmock", "benchmark", "Catch2", "doctest"}) {
     if (contains(file_name(path), word)) return true;
   }
-  return std::strncmp(path, "/usr/", 5) != 0 && std::strncmp(path, "/lib", 4) != 0;
+  return SYSCOST_LIBC(strncmp)(path, "/usr/", 5) != 0 && SYSCOST_LIBC(strncmp)(path, "/lib", 4) != 0;
 }
 
 const char* file_of(const Module& module) {
@@ -69,6 +69,8 @@ void read_segments(const dl_phdr_info& info, Module& module) {
       module.relro_begin = begin & ~(kPageBytes - 1);
       module.relro_end = (begin + segment.p_memsz) & ~(kPageBytes - 1);
     }
+    if (segment.p_type == PT_GNU_EH_FRAME)
+      module.unwind_index = reinterpret_cast<const unsigned char*>(begin);  // NOLINT
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_R) == 0 || module.span_count == Module::kMostSpans) continue;
     const bool is_writable = (segment.p_flags & PF_W) != 0;
     Span& span = module.spans[module.span_count++];
@@ -108,11 +110,65 @@ std::uintptr_t value_in(const FileView& file, const ElfW(Shdr) & table, const El
   return 0;
 }
 
+/// An entry of .eh_frame_hdr, which is sorted. Both are offsets from its begin.
+struct UnwindEntry {
+  std::int32_t function;
+  std::int32_t description;
+};
+
+/// True where `index`, which lies in `span`, says that a function begins. Linkers write it in one form.
+bool begins_function(const Span& span, const unsigned char* index, std::uintptr_t address) {
+  constexpr std::size_t kBeforeEntries = 12;
+  constexpr unsigned char kVersion = 1;
+  constexpr unsigned char kCountIs4Bytes = 0x03;      // DW_EH_PE_udata4
+  constexpr unsigned char kEntriesAreOffsets = 0x3b;  // DW_EH_PE_datarel | DW_EH_PE_sdata4
+  constexpr unsigned char kFrameIs4BytesMask = 0x07;  // udata4 or sdata4, from anywhere
+  const auto room = static_cast<std::size_t>(reinterpret_cast<const unsigned char*>(span.end) - index);
+  if (room < kBeforeEntries || index[0] != kVersion || (index[1] & kFrameIs4BytesMask) != 0x03 ||
+      index[2] != kCountIs4Bytes || index[3] != kEntriesAreOffsets) {
+    return false;
+  }
+  std::uint32_t count = 0;
+  std::memcpy(&count, index + kBeforeEntries - sizeof count, sizeof count);
+  if (count > (room - kBeforeEntries) / sizeof(UnwindEntry)) return false;
+  const auto wanted = static_cast<std::int64_t>(address - reinterpret_cast<std::uintptr_t>(index));
+  for (std::uint32_t first = 0; first < count;) {
+    const std::uint32_t middle = first + (count - first) / 2;
+    UnwindEntry entry{};
+    std::memcpy(&entry, index + kBeforeEntries + middle * sizeof entry, sizeof entry);
+    if (entry.function == wanted) return true;
+    if (entry.function < wanted) {
+      first = middle + 1;
+    } else {
+      count = middle;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Module::has_code(std::uintptr_t address) const {
   for (const Span& span : *this) {
     if (span.is_code && span.holds(address)) return true;
+  }
+  return false;
+}
+
+bool Module::keeps_constants_in_code() const {
+  // The index lies among the constants.
+  if (unwind_index != nullptr) return has_code(reinterpret_cast<std::uintptr_t>(unwind_index));
+  for (const Span& span : *this) {
+    if (!span.is_writable && !span.is_code) return false;
+  }
+  return true;
+}
+
+bool Module::has_function(std::uintptr_t address) const {
+  if (!has_code(address)) return false;
+  if (!keeps_constants_in_code()) return true;
+  for (const Span& span : *this) {
+    if (span.holds(reinterpret_cast<std::uintptr_t>(unwind_index))) return begins_function(span, unwind_index, address);
   }
   return false;
 }
@@ -131,17 +187,16 @@ void for_each_module(bool (*visit)(const Module& module, void* context), void* c
 }
 
 const char* find_bytes(const Module& module, const char* bytes, std::size_t size, const char* from) {
-  // Code is searched only where constants lie in it, as some linkers put them: it is the largest part of most files.
-  bool has_constants = false;
-  for (const Span& span : module) has_constants = has_constants || (!span.is_writable && !span.is_code);
+  // Code is searched only where constants lie in it: it is the largest part of most files.
+  const bool has_constants_in_code = module.keeps_constants_in_code();
   for (const Span& span : module) {
-    if (span.is_writable || (span.is_code && has_constants)) continue;
+    if (span.is_writable || (span.is_code && !has_constants_in_code)) continue;
     const char* begin = span.begin;
     if (from != nullptr) {
       if (from >= span.end) continue;
       if (from > begin) begin = from;
     }
-    const void* const at = memmem(begin, static_cast<std::size_t>(span.end - begin), bytes, size);
+    const void* const at = SYSCOST_LIBC(memmem)(begin, static_cast<std::size_t>(span.end - begin), bytes, size);
     if (at != nullptr) return static_cast<const char*>(at);
   }
   return nullptr;

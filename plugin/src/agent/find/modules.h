@@ -36,11 +36,17 @@ struct Module {
   int span_count = 0;
   std::uintptr_t relro_begin = 0;  ///< Pages that the loader made read-only after relocation.
   std::uintptr_t relro_end = 0;
+  const unsigned char* unwind_index = nullptr;  ///< .eh_frame_hdr: where the code of each function begins.
 
   const Span* begin() const { return spans; }
   const Span* end() const { return spans + span_count; }
-  /// True where the module's code is.
+  /// True where the module's code is, or constants that lie in one segment with it.
   bool has_code(std::uintptr_t address) const;
+  /// Some linkers put constants into one segment with the code (gold; GNU ld with -z noseparate-code).
+  bool keeps_constants_in_code() const;
+  /// True for what can be called, and for no constant. False too for a function that cannot be told from one, because
+  /// it was compiled without unwind tables and lies in one segment with them.
+  bool has_function(std::uintptr_t address) const;
   /// True where the module's data may be written now.
   bool has_writable(std::uintptr_t address) const;
   bool is_program() const { return path[0] == '\0'; }
