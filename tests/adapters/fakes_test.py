@@ -130,9 +130,9 @@ class EndsOfTheSupervisor(Case):
     """The process that answers the calls of a program under seccomp is killed as soon as it is there, or later."""
 
     def kill_supervisor_of(self, program):
-        """Kills the first process named syscost-guard whose parent is `program`; False if that ended before."""
+        """Kills the first process named syscost-guard that the child of `program` starts; False if that ended before."""
         while program.poll() is None:
-            for process in children_of(program.pid):
+            for process in (below for child in children_of(program.pid) for below in children_of(child)):
                 try:
                     with open(f"/proc/{process}/comm", encoding="ascii") as file:
                         if file.read().strip() == "syscost-guard":

@@ -272,6 +272,17 @@ HOSTILE(waits_for_any, 20, "waits for any child, and has none") {
   call_both(10);
 }
 
+HOSTILE(waits_for_every_kind, 20, "reaps a child, also asks for those without exit signal (__WALL), and has no other") {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  EXPECT_EQ(waitpid(-1, nullptr, __WALL), child);
+  EXPECT_EQ(waitpid(-1, nullptr, __WALL), -1);
+  EXPECT_EQ(errno, ECHILD);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG | __WCLONE), -1);
+  call_both(10);
+  run_loop();
+}
+
 HOSTILE(adopts_orphans, 20, "becomes a subreaper, gets one orphan and no other") {
   ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
   std::array<int, 2> lifeline{};

@@ -231,7 +231,7 @@ TEST_F(SeccompBackendTest, WhatTheFilterLeavesOutNeverWaitsForTheSupervisor) {
               const auto backend = open_here(filter.value().get());
               // With getppid left out nothing was counted yet, so it may still be about to start.
               pid_t server = 0;
-              while (server == 0) server = find_below(getpid(), "syscost-count");
+              while (server == 0) server = find_supervisor(getpid(), "syscost-count");
               // A stopped server answers no call. So a call that notified it would never return.
               REQUIRE(kill(server, SIGSTOP) == 0);
               repeat(1000, SYS_getppid);

@@ -47,7 +47,7 @@ void kill_at(unsigned number, std::optional<unsigned> first = std::nullopt) {
   REQUIRE(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) == 0);
 }
 
-TEST_F(SeccompBackendTest, LeavesNoDescriptorAndNoChildThatWaitSees) {
+TEST_F(SeccompBackendTest, LeavesNoDescriptorAndNoChild) {
   EXPECT_EQ(in_child([] {
               const auto descriptors = [] {
                 const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -56,7 +56,17 @@ TEST_F(SeccompBackendTest, LeavesNoDescriptorAndNoChildThatWaitSees) {
               const auto before = descriptors();
               const auto backend = open_here();
               REQUIRE(descriptors() == before);
+              REQUIRE(waitpid(-1, nullptr, WNOHANG | __WALL) == -1 && errno == ECHILD);
+            }),
+            0);
+}
+
+TEST_F(SeccompBackendTest, AProcessThatAdoptsOrphansGetsNoneThatWaitSees) {
+  EXPECT_EQ(in_child([] {
+              REQUIRE(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0);
+              const auto backend = open_here();
               REQUIRE(waitpid(-1, nullptr, 0) == -1 && errno == ECHILD);
+              REQUIRE(entries_of(*backend, kGetppid, [] { repeat(9, SYS_getppid); }) == 9);
             }),
             0);
 }
@@ -74,7 +84,7 @@ TEST_F(SeccompBackendTest, SurvivesAProgramThatClosesEveryDescriptor) {
 TEST_F(SeccompBackendTest, AKilledSupervisorIsReplacedAndItsCountsAreVoid) {
   EXPECT_EQ(in_child([] {
               auto backend = open_here();
-              const pid_t server = find_below(getpid(), "syscost-count");
+              const pid_t server = find_supervisor(getpid(), "syscost-count");
               REQUIRE(server != 0);
               backend->boundary(Lane::kProcess, Next::kArm);
               REQUIRE(kill(server, SIGKILL) == 0);
@@ -92,8 +102,8 @@ TEST_F(SeccompBackendTest, AKilledSupervisorIsReplacedAndItsCountsAreVoid) {
 TEST_F(SeccompBackendTest, AKilledGuardIsReplacedToo) {
   EXPECT_EQ(in_child([] {
               const auto backend = open_here();
-              const pid_t guard = find_below(getpid(), "syscost-guard");
-              const pid_t server = find_below(getpid(), "syscost-count");
+              const pid_t guard = find_supervisor(getpid(), "syscost-guard");
+              const pid_t server = find_supervisor(getpid(), "syscost-count");
               REQUIRE(guard != 0 && server != 0);
               REQUIRE(kill(guard, SIGKILL) == 0);
               // The server takes its place, with another server below it.
@@ -139,7 +149,7 @@ TEST_F(SeccompBackendTest, NoSupervisorOutlivesAKilledProcess) {
   if (child == 0) {
     const auto backend = open_here();
     backend->boundary(Lane::kProcess, Next::kArm);
-    const pid_t both[] = {find_below(getpid(), "syscost-guard"), find_below(getpid(), "syscost-count")};
+    const pid_t both[] = {find_supervisor(getpid(), "syscost-guard"), find_supervisor(getpid(), "syscost-count")};
     REQUIRE(write(ready[1], both, sizeof both) == sizeof both);
     for (;;) syscall(SYS_getppid);
   }

@@ -141,7 +141,7 @@ TEST_F(SeccompFaults, AThreadThatWaitsDoesNotHoldUpTheOthers) {
 
 TEST_F(SeccompFaults, ACallThatWaitsIsAnsweredByTheNextSupervisorIfOneIsKilled) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              const pid_t server = find_below(getpid(), "syscost-count");
+              const pid_t server = find_supervisor(getpid(), "syscost-count");
               REQUIRE(server != 0);
               std::atomic<bool> is_open{false};
               int error = 0;

@@ -15,6 +15,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/probe.h"
 #include "backends/seccomp/supervisor.h"
+#include "os/detached_process.h"
 #include "os/marked_call.h"
 #include "os/own_calls.h"
 #include "os/quiet_child.h"
@@ -54,26 +55,27 @@ Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool fau
   return shared;
 }
 
-/// The guard's id. Only the guard has the ledger then.
-Result<pid_t> start_guard(Shared& shared) {
+/// The id of our child: the guard, or the process that starts it and ends when it has the listener. Only the guard has
+/// the ledger then.
+Result<pid_t> start_guard(Shared& shared, bool stays_ours) {
   Ledger* const ledger = map_ledger();
   if (ledger == nullptr) return errno_failure("map", "memory of the supervisor", errno);
   const pid_t self = getpid();
   ledger->measured = self;
   ledger->notifies_everything = shared.notifies_everything;
   let_children_inherit(shared, true);
-  const pid_t guard = clone_quietly();
-  if (guard == 0) run_supervisor(shared, *ledger, self);
+  const pid_t child = clone_quietly();
+  if (child == 0) run_supervisor(shared, *ledger, stays_ours ? self : start_below(shared, self));
   const int error = errno;
   unmap_ledger(ledger);
-  if (guard < 0) return errno_failure("start", "the supervisor", error);
-  return guard;
+  if (child < 0) return errno_failure("start", "the supervisor", error);
+  return child;
 }
 
 /// The cookie lets this call and the next pass the filter while no process answers.
-bool has_ended(const Shared& shared, pid_t guard) {
+bool has_ended(const Shared& shared, pid_t guard, int options = WNOHANG) {
   int status = 0;
-  return marked_call(shared.cookie, SYS_wait4, guard, &status, WNOHANG | __WALL, 0) == guard;
+  return marked_call(shared.cookie, SYS_wait4, guard, &status, options | __WALL, 0) == guard;
 }
 void close_listener(const Shared& shared, int listener) {
   marked_call(shared.cookie, SYS_close, listener);
@@ -94,7 +96,9 @@ constexpr std::string_view kHowToLetItLive = "do not kill processes that the tes
 }
 
 Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
-  const Result<pid_t> started = start_guard(shared);
+  // Adopted, the guard would be a child that every wait() waits for.
+  const bool stays_ours = adopts_orphans();
+  const Result<pid_t> started = start_guard(shared, stays_ours);
   if (!started.ok()) return started.failure();
   const pid_t guard = started.value();
   // Without a filter yet, the program can say that it has ended.
@@ -122,6 +126,8 @@ Result<void> start(Shared& shared, const std::vector<sock_filter>& program) {
   }
   close_listener(shared, listener);
   set_phase(shared, kServing);
+  while (!stays_ours && !has_ended(shared, guard, 0) && errno == EINTR) {
+  }
   return {};
 }
 

@@ -22,6 +22,7 @@
 #include "backends/seccomp/fault_judge.h"
 #include "backends/seccomp/filter_program.h"
 #include "backends/seccomp/tracer_filters.h"
+#include "os/quiet_child.h"
 
 namespace syscost::seccomp {
 namespace {
@@ -256,6 +257,21 @@ bool wait_until_it_may_answer(Shared& shared, int listener) {
 
 }  // namespace
 
+pid_t start_below(Shared& shared, pid_t creator) {
+  // Before a process that answers has the listener, neither is of use without its creator.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != creator) _exit(1);
+  const pid_t self = getpid();
+  const pid_t guard = clone_quietly();
+  if (guard == 0) return self;
+  while (guard > 0 && waitpid(guard, nullptr, WNOHANG | static_cast<int>(__WALL)) == 0) {
+    const std::uint32_t phase = shared.phase.load();
+    if (phase == kTaken || phase == kServing) _exit(0);
+    wait_for_phase(shared, phase, 100);
+  }
+  _exit(1);
+}
+
 void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator) {
   prctl(PR_SET_NAME, "syscost-guard");
   // Until it holds the listener, it is useless without its creator.
@@ -266,7 +282,7 @@ void run_supervisor(Shared& shared, Ledger& ledger, pid_t creator) {
   if (shared.phase.load() != kListening) _exit(1);
   const int listener = shared.listener.load();
   withdraw(listener);
-  const SupervisorFiles files{listener, static_cast<int>(syscall(SYS_pidfd_open, creator, 0))};
+  const SupervisorFiles files{listener, static_cast<int>(syscall(SYS_pidfd_open, ledger.measured, 0))};
   ask_for_synchronous_wakeup(listener);
   prctl(PR_SET_PDEATHSIG, 0);
   for (;;) {

@@ -70,6 +70,10 @@ struct SupervisorFiles {
 /// filter, or until `guard` is no longer its parent. It checks the parent once a second.
 Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t guard);
 
+/// In a child of `creator`: returns in a child of this process, with the id of this process, which stays until the
+/// other no longer needs a creator, or has ended. So `creator` has no child while it is measured.
+pid_t start_below(Shared& shared, pid_t creator);
+
 /// The first process of the supervisor. It waits until the filter is installed, takes the listener, and keeps a serving
 /// process running below it. If it is killed, that process takes its place. When it begins, it shares its creator's
 /// descriptors. Never returns.
