@@ -50,19 +50,26 @@ bool holds_mark(const std::string& path) {
 }
 
 /// Paths of the shared libraries that the loader would load for a program, also those that libraries need. `fault`
-/// says why there may be more.
+/// says why there may be more: without one of them, or with a broken one, the loader lists no others.
 std::vector<std::string> libraries_of(const std::string& path, std::string& fault) {
   std::string listed;
-  const ChildEnd end = run_child({"ldd", path}, [&](std::string_view piece) { listed += piece; });
-  if (end.error != 0) fault = fmt::format("ldd: {}", std::generic_category().message(end.error));
+  const ChildEnd end = run_child({"ldd", path}, [&](std::string_view piece) { listed += piece; }, {"LC_ALL=C"});
   std::vector<std::string> libraries;
+  std::string last;
   std::istringstream lines(listed);
   for (std::string line; std::getline(lines, line);) {  // `libx.so.1 => /usr/lib/libx.so.1 (0x00007f...)`
     static constexpr std::string_view kArrow = " => ";
+    last = line.substr(std::min(line.find_first_not_of(" \t"), line.size()));
+    if (last.ends_with(" => not found")) fault = last;
     const std::size_t arrow = line.find(kArrow);
     const std::size_t address = line.rfind(" (0x");
     if (arrow == std::string::npos || address == std::string::npos || address < arrow + kArrow.size()) continue;
     libraries.push_back(line.substr(arrow + kArrow.size(), address - arrow - kArrow.size()));
+  }
+  if (end.error != 0) {
+    fault = fmt::format("ldd: {}", std::generic_category().message(end.error));
+  } else if (end.status != 0 && fault.empty() && last != "not a dynamic executable") {
+    fault = last.empty() ? fmt::format("ldd: {}", status_text(end.status)) : last;
   }
   return libraries;
 }
@@ -100,10 +107,10 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   char first = 0;
   if (const Descriptor file = open_regular(path.c_str());
       file.is_open() && ::read(file.number(), &first, 1) == 1 && !knows_doctor(path, fault)) {
-    err << fmt::format(
-        "bench: {} is not linked with syscost and was not run: it would ignore --syscost_doctor and run its tests\n",
-        csv::printable(options.binary));
-    if (!fault.empty()) err << "Its shared libraries were not searched: " << csv::printable(fault) << '\n';
+    err << fmt::format("bench: {} {} and was not run: it would ignore --syscost_doctor and run its tests\n",
+                       csv::printable(options.binary),
+                       fault.empty() ? "is not linked with syscost" : "has no syscost that was found");
+    if (!fault.empty()) err << "Not all of its shared libraries were searched: " << csv::printable(fault) << '\n';
     err << "Link it with syscost::gtest_main, or name another binary.\n";
     return cli::kExitBadInput;
   }

@@ -142,8 +142,44 @@ TEST(Doctor, SaysWhenItCouldNotSearchTheLibraries) {
   EXPECT_EQ(bench_main({"doctor", BENCH_DOCTOR_PROGRAM}, out, err), 2);
   ::setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(out.str(), "");
-  EXPECT_NE(err.str().find("Its shared libraries were not searched: ldd: No such file or directory"), std::string::npos)
+  EXPECT_NE(err.str().find("Not all of its shared libraries were searched: ldd: No such file or directory"),
+            std::string::npos)
       << err.str();
+}
+
+// The loader lists no library after a broken one: which of them have syscost is not known.
+TEST(Doctor, NamesALibraryThatIsMissingOrBroken) {
+  const std::filesystem::path folder = ::testing::TempDir() + "doctor_libraries." + std::to_string(::getpid());
+  std::filesystem::create_directories(folder);
+  const std::filesystem::path library = BENCH_DOCTOR_LIBRARY;
+  const std::string program = folder / "program";
+  std::ostringstream whole;
+  whole << std::ifstream(BENCH_DOCTOR_PROGRAM, std::ios::binary).rdbuf();
+  std::string bytes = whole.str();
+  const std::size_t place = bytes.find(library.parent_path().string());
+  if (place == std::string::npos) GTEST_SKIP() << "the program was linked without the path of its library";
+  bytes[place] = '.';
+  std::ofstream(program, std::ios::binary) << bytes;
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  const auto said = [&] {
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(bench_main({"doctor", program}, out, err), 2) << out.str();
+    return err.str();
+  };
+  const std::string begin = "bench: " + program +
+                            " has no syscost that was found and was not run: it would ignore --syscost_doctor and run "
+                            "its tests\nNot all of its shared libraries were searched: ";
+  EXPECT_EQ(said().rfind(begin + library.filename().string() + " => not found\n", 0), 0U) << said();
+
+  std::ofstream(folder / library.filename()) << "no library";
+  const char* const set = std::getenv("LD_LIBRARY_PATH");
+  const std::string before = set != nullptr ? set : "";
+  ::setenv("LD_LIBRARY_PATH", folder.c_str(), 1);
+  const std::string broken = said();
+  before.empty() ? ::unsetenv("LD_LIBRARY_PATH") : ::setenv("LD_LIBRARY_PATH", before.c_str(), 1);
+  EXPECT_EQ(broken.rfind(begin + program + ": error while loading shared libraries: ", 0), 0U) << broken;
+  std::filesystem::remove_all(folder);
 }
 
 TEST(BenchMain, SaysItsVersion) {
