@@ -42,6 +42,10 @@ function(syscost_compile_settings target)
   endif()
 endfunction()
 
+# For code that links nothing. Distributions ask for checks that end in a function of libc or of the C++ library. -Wp, because a
+# compiler reads these after every -D, and some distributions write -Wp,-D.
+set(SYSCOST_WITHOUT_LIBRARY_CHECKS -Wp,-U_GLIBCXX_ASSERTIONS -Wp,-U_FORTIFY_SOURCE)
+
 set(SYSCOST_SANITIZE "" CACHE STRING "Sanitizers for everything built here, e.g. address,undefined or thread")
 option(SYSCOST_BUILD_FUZZERS "Build the libFuzzer targets (needs clang)" OFF)
 if(SYSCOST_SANITIZE AND PROJECT_IS_TOP_LEVEL)

@@ -6,6 +6,10 @@ A program may define write(), clock_gettime() or any other function of libc, and
 of ours imports none of these names (plugin/src/libc/names.inc), and an archive that programs link calls none (SYSCOST_LIBC in
 plugin/src/libc/symbols.h). Each name that may be imported or called is in a list below, with the reason. The C++ library calls libc's
 functions by name, too: so its files, clocks and threads must not be used either.
+
+The headers make other names of a call, as the compiler's flags say: __read_chk of read with -D_FORTIFY_SOURCE, open64 of open with
+-D_FILE_OFFSET_BITS=64. A distribution builds with such flags, we do not. So where FILE is names.inc itself, it must list these for each
+name that it or the list below has.
 """
 import re
 import subprocess
@@ -35,6 +39,9 @@ CPP = re.compile(r"_Z")
 CPP_CALLS = re.compile(r"basic_[io]?fstream|basic_filebuf|__basic_file|filesystem|chrono|St6thread|random_device|condition_variable|"
                        r"this_thread|_ZS[t]?4c(out|err|log|in)|_ZSt4c(out|err|log|in)")
 CPP_PATHS = re.compile(r"_ZNK?St10filesystem7__cxx114path|_ZNSt6chrono8duration|_ZTI|_ZTS")
+OURS = re.compile(r"_ZN7syscost.*|syscost_.*|_GLOBAL_OFFSET_TABLE_")
+# What glibc's headers make of a name, where libc has that.
+FORMS = ("__{}_chk", "__{}_2", "__isoc99_{}", "__isoc23_{}", "{}64", "__{}64_chk", "__{}64_2")
 SANITIZER = re.compile(r"__(asan|tsan|ubsan|msan|sanitizer)_")
 ALLOWED_NAMES = re.compile("|".join(f"(?:{names})" for names in ALLOWED.values()))
 
@@ -58,6 +65,13 @@ def called(archive):
             yield parts[4]
 
 
+def foreign(code):
+    """The undefined names of an object file of the code that links nothing, but for those that it defines elsewhere."""
+    for line in output("nm", "--undefined-only", code).splitlines():
+        if not OURS.fullmatch(line.split()[-1]):
+            yield line.split()[-1]
+
+
 def is_allowed(name):
     if SANITIZER.match(name):
         return True
@@ -66,9 +80,29 @@ def is_allowed(name):
     return bool(ALLOWED_NAMES.fullmatch(name)) or bool(CPP.match(name))
 
 
+def forms_left_out(names_file):
+    """What the headers may make of the names that our code may call, and names.inc does not list."""
+    with open(names_file, encoding="utf-8") as file:
+        listed = set(re.findall(r"^SYSCOST_NAME\((\w+)\)", file.read(), re.MULTILINE))
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        libc = next((line.split()[-1] for line in maps if line.rstrip().endswith("/libc.so.6")), None)
+    defined = {line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", libc).splitlines()} if libc else set()
+    for name in listed | {name for name in defined if is_allowed(name)}:
+        yield from (form for form in (form.format(name) for form in FORMS)
+                    if form in defined and form not in listed and not is_allowed(form))
+
+
 def main():
     faults = 0
-    for path in sys.argv[1:]:
+    for path in (path for path in sys.argv[1:] if path.endswith(".inc")):
+        for name in sorted(set(forms_left_out(path))):
+            faults += 1
+            print(f"imports: {path} lacks {name}, which the headers may make of a name that we may call", file=sys.stderr)
+    for path in (path for path in sys.argv[1:] if path.endswith(".o")):
+        for name in sorted(set(foreign(path))):
+            faults += 1
+            print(f"imports: {path} uses {name}, and links nothing: SYSCOST_WITHOUT_LIBRARY_CHECKS is for that", file=sys.stderr)
+    for path in (path for path in sys.argv[1:] if not path.endswith((".inc", ".o"))):
         for name in sorted(set((called if path.endswith(".a") else imported)(path))):
             if is_allowed(name):
                 continue

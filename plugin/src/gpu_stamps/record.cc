@@ -67,7 +67,7 @@ Result<void> append(const Descriptor& folder, const std::string& name, const std
       continue;
     } else {
       failure = file_failure("write GPU stamps to", path);
-      static_cast<void>(::ftruncate(file, before.st_size));
+      while (::ftruncate(file, before.st_size) != 0 && errno == EINTR) continue;
     }
   }
   return failure ? Result<void>(*failure) : Result<void>();
