@@ -62,8 +62,9 @@ def everything(_):
 
 class EqualNamesOfGoogleTest(Names):
     PROGRAM = "agent_equal_names"
-    CALLS = {"Open.Works": 5, "Open.Works#2": 50, "Open.Other": 0, "Open.ByHand": 7, "Open.ByHand#2": 70}
-    ORDERS = ((("--gtest_shuffle", "--gtest_random_seed=4"), everything),
+    CALLS = {"Open.Works": 5, "Open.Works#2": 50, "Open.Other": 0, "Open.ByHand": 7, "Open.ByHand#2": 70,
+             ".InASuiteWithoutAName": 3}
+    ORDERS = ((("--gtest_shuffle", "--gtest_random_seed=5"), everything),
               (("--gtest_filter=Open.Works",), lambda name: name.startswith("Open.Works")),
               (("--gtest_brief=1",), everything))
 

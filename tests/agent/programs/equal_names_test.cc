@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests with one full name: in unnamed namespaces of two files, and registered by hand on one line. Each makes a known
-// number of getppid calls.
+// Tests with one full name: in unnamed namespaces of two files, and registered by hand on one line; and one in a suite
+// without a name. Each makes a known number of getppid calls.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,6 +34,8 @@ const bool kIsRegistered = [] {
     testing::RegisterTest("Open", "ByHand", nullptr, nullptr, __FILE__, __LINE__,
                           [times]() -> testing::Test* { return new ByHand(times); });
   }
+  testing::RegisterTest("", "InASuiteWithoutAName", nullptr, nullptr, __FILE__, __LINE__,
+                        []() -> testing::Test* { return new ByHand(3); });
   return true;
 }();
 #endif

@@ -78,6 +78,13 @@ TEST(EqualNames, AreInTheOrderOfTheirFirstRunsWhereNotAllAreKnown) {
   EXPECT_EQ(names.of("b", {}), "b") << "nothing says that it is another test";
 }
 
+TEST(EqualNames, AreNotGivenTwiceWhereNotAllAreKnown) {
+  EqualNames names;
+  EXPECT_EQ(names.of("a", at("f", 1)), "a");
+  EXPECT_EQ(names.of("a", at("f", 2)), "a#2");
+  EXPECT_EQ(names.of("a#2", at("f", 3)), "a#2#2");
+  EXPECT_EQ(names.of("a#2", at("f", 3)), "a#2#2");
+}
 TEST(EqualNames, OfManyTestsAreFound) {
   std::vector<Registered> tests;
   for (int i = 0; i < 10'000; ++i) tests.push_back({"t" + std::to_string(i), at("f", 1)});

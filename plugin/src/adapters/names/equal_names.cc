@@ -72,8 +72,8 @@ std::string EqualNames::of(const std::string& name, const TestPlace& place) {
   auto known = tests_.find(name);
   if (known == tests_.end()) {
     if (has_all_) return name;
-    taken_.insert(name);
-    known = tests_.emplace(name, std::vector<Test>{{place, name, 0}}).first;
+    const std::string own = taken_.insert(name).second ? name : free_name(name);  // `a#2` may be one that we gave
+    known = tests_.emplace(name, std::vector<Test>{{place, own, 0}}).first;
   }
   Test* test = find(known->second, place);
   if (test == nullptr) {

@@ -36,6 +36,9 @@ class EqualNames {
   void set_all(std::size_t count, const std::function<std::string(std::size_t)>& name_of,
                const std::function<TestPlace(std::size_t)>& place_of);
 
+  /// False: numbers are in the order of the first runs.
+  bool has_all() const { return has_all_; }
+
   /// The name of its own of a test that starts: `name`, or `name#2`.
   std::string of(const std::string& name, const TestPlace& place);
 

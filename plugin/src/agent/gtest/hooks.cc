@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "adapters/gtest/test_windows.h"
@@ -209,6 +210,15 @@ void on_suite_end(const void* repeater, const void* test_suite) {
   pass_on(repeater, &EventSlots::suite_end, test_suite);
 }
 
+void say_that_numbers_depend_on_order() {
+  static bool is_said = false;
+  if (run().names.has_all() || std::exchange(is_said, true)) return;
+  std::fputs(
+      "syscost: the list of this program's tests cannot be read, so tests with equal names are numbered as they run\n"
+      "  fix: run all tests in one order, give them names of their own, or link syscost::gtest\n",
+      stderr);
+}
+
 void on_test_start(const void* repeater, const void* test_info) {
   const bool is_measured = is_ours(repeater);
   if (is_measured) run().windows.before_test();
@@ -217,7 +227,9 @@ void on_test_start(const void* repeater, const void* test_info) {
   run().has_failed = run().is_skipped = false;
   const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
   if (!test) refuse_version();
-  run().windows.test_start(run().names.of(test->name, test->place));
+  const std::string name = run().names.of(test->name, test->place);
+  if (name != test->name) say_that_numbers_depend_on_order();
+  run().windows.test_start(name);
 }
 
 void on_test_disabled(const void* repeater, const void* test_info) {

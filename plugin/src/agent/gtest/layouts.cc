@@ -103,8 +103,9 @@ std::optional<std::vector<Suite>> read_suites(const void* unit_test, bool may_be
         for (const StringLayout guess : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
           if (layout ? guess != *layout : (guess == StringLayout::libcxx && !may_be_libcxx)) continue;
           std::optional<Suite> suite = read_suite(pointer, guess);
-          if (!suite || suite->name.empty()) continue;
-          if (!suite->tests.empty()) layout = guess;  // an empty suite proves no layout
+          // A suite without tests proves no layout, and without a name neither. A name may be empty.
+          if (!suite || (suite->name.empty() && suite->tests.empty())) continue;
+          if (!suite->tests.empty()) layout = guess;
           suites.push_back(*std::move(suite));
           break;
         }
