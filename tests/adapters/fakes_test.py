@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that define libc's functions themselves: fakes_test.py BIN [CLASS...]
 
-adapter_fakes (linked with syscost), adapter_fakes_plain and libadapter_fakes.so define some ninety functions under libc's names
+adapter_fakes (linked with syscost), adapter_fakes_plain and libadapter_fakes.so define some hundred and twenty functions under libc's names
 (programs/fakes.cc). Each counts its calls. With every one of them switched on, all rows must be there and right, the exit code must be that of
 the program alone, and each function must have been called as often as without us: by the tests, and by nothing of ours.
 """

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "late/absent.h"
+#include "libc/symbols.h"
 
 #define syscost syscost_absent
 #include "core/count.cc"  // NOLINT(bugprone-suspicious-include): the library's own
@@ -112,7 +113,7 @@ std::string problem() {
 }
 bool skips_unavailable(const Unavailable&) {
   const char* const ci = variable("CI");
-  return ci == nullptr || *ci == '\0' || std::strcmp(ci, "false") == 0 || std::strcmp(ci, "0") == 0;
+  return ci == nullptr || *ci == '\0' || SYSCOST_LIBC(strcmp)(ci, "false") == 0 || SYSCOST_LIBC(strcmp)(ci, "0") == 0;
 }
 std::vector<std::string> started_with() {
   std::vector<std::string> arguments;

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "late/stand_ins.h"
 #include "late/stubs.h"
@@ -127,7 +128,7 @@ char g_why[512];                       // the library cannot be loaded; empty wh
 const char* g_remedy = "";
 
 void fail(const char* why, const char* remedy) {
-  std::snprintf(g_why, sizeof g_why, "%s", why);
+  SYSCOST_LIBC(snprintf)(g_why, sizeof g_why, "%s", why);
   g_remedy = remedy;
 }
 
@@ -165,9 +166,10 @@ void* open_file(const char* file, int more_flags = 0) {
 /// True where the program has the library as a dependency, or something in the program has loaded it.
 bool is_library_there() {
   const auto is_ours = [](dl_phdr_info* object, std::size_t, void*) {
-    const char* const folder_end = std::strrchr(object->dlpi_name, '/');
+    const std::size_t folder_end = std::string_view(object->dlpi_name).rfind('/');
     // Some link the file with the whole version, libsyscost.so.0.1.0.
-    return static_cast<int>(folder_end != nullptr && std::strncmp(folder_end + 1, kSoname, kStemLength) == 0);
+    return static_cast<int>(folder_end != std::string_view::npos &&
+                            SYSCOST_LIBC(strncmp)(object->dlpi_name + folder_end + 1, kSoname, kStemLength) == 0);
   };
   return SYSCOST_LIBC(dl_iterate_phdr)(is_ours, nullptr) != 0;
 }
@@ -186,7 +188,7 @@ void* open_beside_program_libraries() {
       loader().dlinfo(program, RTLD_DI_SERINFO, folders) == 0) {
     for (unsigned i = 0; i < folders->dls_cnt && library == nullptr; ++i) {
       char path[4096];
-      const int length = std::snprintf(path, sizeof path, "%s/%s", folders->dls_serpath[i].dls_name, kSoname);
+      const int length = SYSCOST_LIBC(snprintf)(path, sizeof path, "%s/%s", folders->dls_serpath[i].dls_name, kSoname);
       if (length > 0 && static_cast<std::size_t>(length) < sizeof path) library = open_file(path);
     }
   }
@@ -197,9 +199,9 @@ void* open_beside_program_libraries() {
 /// The folders of LD_LIBRARY_PATH come before the path that the build wrote, as they do for a dependency.
 void* open_in_library_path() {
   for (const char* folder = g_library_path; folder != nullptr && *folder != '\0';) {
-    const std::size_t length = std::strcspn(folder, ":;");
+    const std::size_t length = SYSCOST_LIBC(strcspn)(folder, ":;");
     char path[4096];
-    const int size = std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, kSoname);
+    const int size = SYSCOST_LIBC(snprintf)(path, sizeof path, "%.*s/%s", static_cast<int>(length), folder, kSoname);
     const bool is_file = length != 0 && size > 0 && static_cast<std::size_t>(size) < sizeof path &&
                          SYSCOST_LIBC(access)(path, R_OK) == 0;
     if (void* const library = is_file ? open_file(path) : nullptr) return library;
@@ -280,7 +282,8 @@ void load() {
 }
 
 bool begins_with(const char* text, const char* beginning) {
-  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+  while (*beginning != '\0' && *beginning == *text) ++beginning, ++text;
+  return *beginning == '\0';
 }
 
 /// Priority 101, the first that is free: a static object of the program's may measure already.

@@ -154,7 +154,8 @@ inline bool may_be_sanitizer(const link_map* map) {
 /// unloaded.
 struct Places {
   const link_map* libc = nullptr;
-  const link_map* older_parts[2] = {};  ///< Before glibc 2.34, threads and the loader's functions are not in libc.
+  /// Mathematics, which is beside libc. And threads and the loader's functions, before glibc 2.34.
+  const link_map* parts[3] = {};
   const link_map* sanitizer = nullptr;  ///< The one that has the runtime of a sanitizer.
   const link_map* guest = nullptr;      ///< syscost-guest, if this code is in its process.
 };
@@ -162,8 +163,9 @@ struct Places {
 inline Places find_places() {
   Places found;
   found.libc = module_named("libc.so.6");
-  found.older_parts[0] = module_named("libpthread.so.0");
-  found.older_parts[1] = module_named("libdl.so.2");
+  found.parts[0] = module_named("libm.so.6");
+  found.parts[1] = module_named("libpthread.so.0");
+  found.parts[2] = module_named("libdl.so.2");
   const link_map* const program = first_module();
   if (program != nullptr && Module(program).find("syscost_guest_", "stands_for_libc") != nullptr) found.guest = program;
   for (const link_map* map = program; map != nullptr && found.sanitizer == nullptr; map = map->l_next) {
@@ -199,8 +201,8 @@ inline void* symbol(const char* name) {
   }
   if (places.libc == nullptr) return nullptr;
   if (void* const found = Module(places.libc).find("", name)) return found;
-  for (const link_map* const older : places.older_parts) {
-    if (void* const found = older != nullptr ? Module(older).find("", name) : nullptr) return found;
+  for (const link_map* const part : places.parts) {
+    if (void* const found = part != nullptr ? Module(part).find("", name) : nullptr) return found;
   }
   return nullptr;
 }

@@ -58,15 +58,24 @@ class Reserve final : public std::pmr::memory_resource {
       return reinterpret_cast<void*>(start);  // NOLINT(performance-no-int-to-ptr): addresses are what this is about
     }
     used_ += bytes;
-    return std::pmr::new_delete_resource()->allocate(bytes, alignment);
+    return allocate_aligned(bytes, alignment);
   }
-  void do_deallocate(void* pointer, std::size_t bytes, std::size_t alignment) override {
+  void do_deallocate(void* pointer, std::size_t bytes, std::size_t /*alignment*/) override {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
     for (std::size_t i = 0; i < stretch_count_; ++i) {
       if (address >= stretches_[i].begin && address < stretches_[i].end) return;
     }
     used_ -= bytes;
-    std::pmr::new_delete_resource()->deallocate(pointer, bytes, alignment);
+    ::operator delete(static_cast<void**>(pointer)[-1]);
+  }
+  /// From the program's heap by malloc() alone: a program may define aligned_alloc(), which the C++ library would call.
+  static void* allocate_aligned(std::size_t bytes, std::size_t alignment) {
+    void* const whole = ::operator new(bytes + alignment + sizeof(void*));
+    const auto first = reinterpret_cast<std::uintptr_t>(whole) + sizeof(void*);
+    const std::uintptr_t aligned = (first + alignment - 1) & ~(std::uintptr_t{alignment} - 1);
+    auto* const at = reinterpret_cast<void**>(aligned);  // NOLINT(performance-no-int-to-ptr)
+    at[-1] = whole;
+    return at;
   }
   bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
 

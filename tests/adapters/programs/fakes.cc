@@ -245,6 +245,53 @@ FAKE_OF_LIBC(void*, dlsym, (void* handle, Text name), (handle, name), nullptr)
 FAKE_OF_LIBC(int, dladdr, (const void* address, void* into), (address, into), 0)
 FAKE_OF_LIBC(int, dl_iterate_phdr, (int (*visit)(void*, std::size_t, void*), void* data), (visit, data), 0)
 
+// Text, as programs for small machines define it themselves or link a stub of it.
+using Rest = std::va_list;
+// Calls libc's `name`, which takes the arguments after `last` as a list.
+#define WITH_REST(name, last, parameters, ...)                          \
+  __extension__({                                                       \
+    Rest rest;                                                          \
+    va_start(rest, last);                                               \
+    const int returned = libc<int parameters>(name)(__VA_ARGS__, rest); \
+    va_end(rest);                                                       \
+    returned;                                                           \
+  })
+FAKE(int, snprintf, (char* into, std::size_t size, Text format, ...), -1,
+     WITH_REST("vsnprintf", format, (char*, std::size_t, Text, Rest), into, size, format))
+FAKE_OF_LIBC(int, vsnprintf, (char* into, std::size_t size, Text format, Rest rest), (into, size, format, rest), -1)
+FAKE(int, sscanf, (Text text, Text format, ...), 0, WITH_REST("vsscanf", format, (Text, Text, Rest), text, format))
+FAKE(int, __isoc99_sscanf, (Text text, Text format, ...), 0,
+     WITH_REST("vsscanf", format, (Text, Text, Rest), text, format))
+FAKE_OF_LIBC(Any, strtol, (Text text, char** end, int base), (text, end, base), 0)
+FAKE_OF_LIBC(Any, strtoll, (Text text, char** end, int base), (text, end, base), 0)
+FAKE_OF_LIBC(Any, strtoul, (Text text, char** end, int base), (text, end, base), 0)
+FAKE_OF_LIBC(Any, strtoull, (Text text, char** end, int base), (text, end, base), 0)
+FAKE_OF_LIBC(double, strtod, (Text text, char** end), (text, end), 0)
+FAKE_OF_LIBC(int, strcasecmp, (Text one, Text other), (one, other), 1)
+FAKE_OF_LIBC(char*, strchr, (Text text, int wanted), (text, wanted), nullptr)
+FAKE_OF_LIBC(char*, strrchr, (Text text, int wanted), (text, wanted), nullptr)
+FAKE_OF_LIBC(char*, strstr, (Text text, Text wanted), (text, wanted), nullptr)
+FAKE_OF_LIBC(std::size_t, strcspn, (Text text, Text none), (text, none), 0)
+FAKE_OF_LIBC(std::size_t, strnlen, (Text text, std::size_t most), (text, most), 0)
+FAKE_OF_LIBC(char*, strncpy, (char* into, Text text, std::size_t size), (into, text, size), into)
+FAKE_OF_LIBC(char*, stpcpy, (char* into, Text text), (into, text), into)
+FAKE_OF_LIBC(char*, strdup, (Text text), (text), nullptr)
+FAKE_OF_LIBC(void*, memmem, (const void* in, std::size_t size, const void* wanted, std::size_t its_size),
+             (in, size, wanted, its_size), nullptr)
+FAKE_OF_LIBC(int, isalnum, (int c), (c), 0)
+FAKE_OF_LIBC(int, isprint, (int c), (c), 0)
+FAKE_OF_LIBC(int, isxdigit, (int c), (c), 0)
+FAKE_OF_LIBC(void*, aligned_alloc, (std::size_t alignment, std::size_t size), (alignment, size), nullptr)
+
+// Mathematics.
+FAKE_OF_LIBC(double, exp2, (double of), (of), 0)
+FAKE_OF_LIBC(double, ldexp, (double of, int exponent), (of, exponent), 0)
+FAKE_OF_LIBC(double, log2, (double of), (of), 0)
+FAKE_OF_LIBC(double, pow, (double of, double exponent), (of, exponent), 0)
+FAKE_OF_LIBC(double, round, (double of), (of), 0)
+FAKE_OF_LIBC(Any, lround, (double of), (of), 0)
+FAKE_OF_LIBC(Any, llround, (double of), (of), 0)
+
 // Output.
 FAKE_OF_LIBC(int, fflush, (void* file), (file), 0)
 FAKE_OF_LIBC(int, puts, (Text text), (text), 0)

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 
 namespace syscost::benchmark_adapter {
@@ -58,7 +59,8 @@ void Annotator::ReportRuns(const std::vector<Run>& runs) {
   std::vector<Run> annotated = runs;
   for (Run& run : annotated) {
     const Figures* figures = counts_.figures(timed_run_of(run));
-    if (!shows_ || figures == nullptr || !shows_counters(run) || std::strcmp(outcome_of(run), "passed") != 0) continue;
+    if (!shows_ || figures == nullptr || !shows_counters(run) || SYSCOST_LIBC(strcmp)(outcome_of(run), "passed") != 0)
+      continue;
     add_counters(run, *figures);
   }
   inner_.ReportRuns(annotated);

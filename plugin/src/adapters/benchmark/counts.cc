@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "libc/symbols.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
@@ -22,12 +23,12 @@ std::uint64_t& taken_repetitions(const std::string& name) {
 std::optional<std::uint64_t> nanoseconds(double seconds) {
   constexpr double kMost = 1e9;  // seconds: 31 years, far below 2^63 ns
   if (!(seconds >= 0 && seconds <= kMost)) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+  return static_cast<std::uint64_t>(seconds * 1e9 + 0.5);
 }
 
 std::string text_of(double seconds) {
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.9g", seconds);
+  SYSCOST_LIBC(snprintf)(text.data(), text.size(), "%.9g", seconds);
   return text.data();
 }
 

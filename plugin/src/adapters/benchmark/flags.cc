@@ -6,6 +6,7 @@
 #include <map>
 
 #include "adapters/benchmark/hooks.h"
+#include "libc/symbols.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"
 
@@ -54,7 +55,7 @@ bool is_interleaving() {
 }
 
 std::int64_t asked_repetitions() {
-  return std::max<std::int64_t>(1, std::strtoll(flag_value("repetitions").c_str(), nullptr, 10));
+  return std::max<std::int64_t>(1, SYSCOST_LIBC(strtoll)(flag_value("repetitions").c_str(), nullptr, 10));
 }
 
 void set_flags(const std::vector<std::string>& flags) {

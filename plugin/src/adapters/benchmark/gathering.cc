@@ -54,7 +54,7 @@ class Listener {
     } else if (fields[0] == "probing" || fields[0] == "probed") {
       is_probing_ = fields[0] == "probing";
     } else if (fields[0] == "running" && fields.size() == 2) {
-      running_ = std::strtoull(std::string(fields[1]).c_str(), nullptr, 10);
+      running_ = SYSCOST_LIBC(strtoull)(std::string(fields[1]).c_str(), nullptr, 10);
     } else if (receive(line, record_)) {
       // One that stands before `first_`, and has a name that is still wanted, was counted already.
       if (has_record_.insert(record_.position).second) {

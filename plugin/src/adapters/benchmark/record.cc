@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 
+#include "libc/symbols.h"
 #include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
@@ -18,7 +19,7 @@ std::string line_of(const std::vector<std::string>& fields) {
 }
 
 std::int64_t number_of(std::string_view text) {
-  return std::strtoll(std::string(text).c_str(), nullptr, 10);
+  return SYSCOST_LIBC(strtoll)(std::string(text).c_str(), nullptr, 10);
 }
 
 }  // namespace

@@ -45,10 +45,10 @@ void Traces::hear(std::string_view line) {
   } else if (fields[0] == "listed") {
     is_listed_ = true;
   } else if (fields[0] == "running" && fields.size() == 2) {
-    running_ = std::strtoull(std::string(fields[1]).c_str(), nullptr, 10);
+    running_ = SYSCOST_LIBC(strtoull)(std::string(fields[1]).c_str(), nullptr, 10);
   } else if (fields[0] == "traced" && fields.size() == 4) {
     const std::string name(fields[2]);
-    traces_.push_back({name, repetition_of(name), std::strtoull(std::string(fields[1]).c_str(), nullptr, 10),
+    traces_.push_back({name, repetition_of(name), SYSCOST_LIBC(strtoull)(std::string(fields[1]).c_str(), nullptr, 10),
                        std::string(fields[3])});
   } else if (fields[0] == "untraced" && fields.size() == 3) {
     adapter::say("benchmark " + std::string(fields[1]) + " is not traced: " + std::string(fields[2]));

@@ -15,7 +15,7 @@
 int main(int argc, char** argv) {
   if (syscost::late::may_be_asked(argc, argv, "--gtest_") && !syscost::adapter::take_options(&argc, argv)) return 2;
   // Those below are GoogleTest's own; ours would otherwise go unmentioned.
-  if (argc > 1 && std::strcmp(argv[1], "--help") == 0) {
+  if (argc > 1 && SYSCOST_LIBC(strcmp)(argv[1], "--help") == 0) {
     SYSCOST_LIBC(puts)
     ("This program is linked with syscost: --syscost_help shows its flags (--csv, --profile, ...).\n");
   }

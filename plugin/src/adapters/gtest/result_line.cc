@@ -49,13 +49,14 @@ bool uses_colour() {
   const char* no_color = adapter::variable("NO_COLOR");
   if (no_color != nullptr && *no_color != '\0') return false;
   const std::string color = SYSCOST_GTEST_FLAG(color);
-  if (strcasecmp(color.c_str(), "auto") != 0) {
-    return strcasecmp(color.c_str(), "yes") == 0 || strcasecmp(color.c_str(), "true") == 0 ||
-           strcasecmp(color.c_str(), "t") == 0 || color == "1";
+  if (SYSCOST_LIBC(strcasecmp)(color.c_str(), "auto") != 0) {
+    return SYSCOST_LIBC(strcasecmp)(color.c_str(), "yes") == 0 ||
+           SYSCOST_LIBC(strcasecmp)(color.c_str(), "true") == 0 || SYSCOST_LIBC(strcasecmp)(color.c_str(), "t") == 0 ||
+           color == "1";
   }
   const char* term = adapter::variable("TERM");
   static const bool is_terminal = SYSCOST_LIBC(isatty)(STDOUT_FILENO) != 0;
-  return is_terminal && term != nullptr && *term != '\0' && std::strcmp(term, "dumb") != 0;
+  return is_terminal && term != nullptr && *term != '\0' && SYSCOST_LIBC(strcmp)(term, "dumb") != 0;
 }
 
 /// False when it is known that the test itself made no syscall. A backend may know entries only, or calls only; asking

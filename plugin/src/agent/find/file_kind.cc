@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <string_view>
 
 #include "agent/common/variables.h"
 #include "libc/symbols.h"
@@ -64,12 +65,13 @@ FileKind FileView::kind() const {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine) return FileKind::other_machine;
   const char* const its_loader = loader();
   if (its_loader == nullptr) return FileKind::static_linked;
-  return std::strstr(its_loader, "ld-linux") != nullptr ? FileKind::dynamic_glibc : FileKind::other_libc;
+  return std::string_view(its_loader).find("ld-linux") != std::string_view::npos ? FileKind::dynamic_glibc
+                                                                                 : FileKind::other_libc;
 }
 
 bool FileView::holds_tests() const {
   const auto holds = [this](const char* text) {
-    return size_ != 0 && memmem(bytes_, size_, text, std::strlen(text)) != nullptr;
+    return size_ != 0 && SYSCOST_LIBC(memmem)(bytes_, size_, text, std::strlen(text)) != nullptr;
   };
   for (const char* const mark : kFrameworkMarks) {
     if (holds(mark)) return true;
@@ -81,7 +83,8 @@ bool FileView::is_for_injection() const {
 #if defined(__x86_64__)
   const FileKind its_kind = kind();
   if (its_kind != FileKind::static_linked && its_kind != FileKind::other_libc) return false;
-  return size_ != 0 && memmem(bytes_, size_, kFrameworkMarks[0], std::strlen(kFrameworkMarks[0])) != nullptr;
+  return size_ != 0 &&
+         SYSCOST_LIBC(memmem)(bytes_, size_, kFrameworkMarks[0], std::strlen(kFrameworkMarks[0])) != nullptr;
 #else
   return false;
 #endif

@@ -20,11 +20,11 @@ struct Search {
 int visit(dl_phdr_info* object, std::size_t /*size*/, void* context) {
   auto& search = *static_cast<Search*>(context);
   if (object->dlpi_addr != search.module->base ||
-      std::strcmp(object->dlpi_name != nullptr ? object->dlpi_name : "", search.module->path) != 0) {
+      SYSCOST_LIBC(strcmp)(object->dlpi_name != nullptr ? object->dlpi_name : "", search.module->path) != 0) {
     return 0;
   }
   read_relocations(*object).any_of([&](const ElfW(Rela) & one, std::size_t symbol, const char* name) {
-    if (symbol != 0 && one.r_addend == 0 && std::strcmp(name, search.name) == 0) {
+    if (symbol != 0 && one.r_addend == 0 && SYSCOST_LIBC(strcmp)(name, search.name) == 0) {
       // NOLINTNEXTLINE(performance-no-int-to-ptr): from the relocation
       search.found.push_back(reinterpret_cast<std::uintptr_t*>(object->dlpi_addr + one.r_offset));
     }

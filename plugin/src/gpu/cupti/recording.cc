@@ -2,6 +2,7 @@
 #include "gpu/cupti/recording.h"
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -11,7 +12,7 @@ namespace {
 
 constexpr std::array kKinds = {kConcurrentKernel, kMemcpy, kMemcpyPeer, kRuntimeCall, kDriverCall};
 constexpr std::size_t kBufferBytes = std::size_t{1} << 20;
-constexpr std::size_t kRecordAlignment = 8;
+static_assert(alignof(std::max_align_t) >= 8, "as records must lie");
 
 /// Never destroyed: CUPTI's threads may outlive main().
 struct Recording {
@@ -30,7 +31,7 @@ void ignore(void* /*user*/, int /*domain*/, std::uint32_t /*id*/, const void* /*
 
 /// No memory: CUPTI drops records and counts them.
 void request_buffer(std::uint8_t** buffer, std::size_t* size, std::size_t* most_records) {
-  *buffer = static_cast<std::uint8_t*>(std::aligned_alloc(kRecordAlignment, kBufferBytes));
+  *buffer = static_cast<std::uint8_t*>(std::malloc(kBufferBytes));
   *size = *buffer != nullptr ? kBufferBytes : 0;
   *most_records = 0;  // as many as fit
 }
