@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/syscall_table.h"
 #include "model/lists.h"
+#include "model/suggestion.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -84,6 +86,20 @@ std::optional<SyscallChoice> SyscallChoice::parse(std::string_view text, std::st
     if (end == std::string_view::npos) return choice;
     text.remove_prefix(end + 1);
   }
+}
+
+std::string SyscallChoice::unknown_name() const {
+  for (const Term& term : terms_) {
+    const std::string name = term.word.substr(0, term.word.find(' '));
+    if (name.empty() || name.front() == '%' || parse_syscall_name(name)) continue;
+    std::vector<std::string> names;
+    for (const SyscallTableEntry& entry : syscall_table(kNativeAbi)) {
+      if (!entry.name.empty()) names.emplace_back(entry.name);
+    }
+    return fmt::format("{}: there is no such syscall{} (one that only another version of bench knows: /^{}$/)", name,
+                       or_rather(name, names), name);
+  }
+  return {};
 }
 
 bool SyscallChoice::matches(const std::string& name, const std::string& detail, std::string_view classes) const {

@@ -32,6 +32,9 @@ class SyscallChoice {
   /// Reads `text`; on a fault nothing, and `fault` says what is wrong with which term.
   static std::optional<SyscallChoice> parse(std::string_view text, std::string& fault);
 
+  /// Says which of the terms names no syscall of any kernel that we know; "" if none does.
+  std::string unknown_name() const;
+
   /// `classes`: the row's column `class`.
   bool matches(const std::string& name, const std::string& detail, std::string_view classes) const;
 

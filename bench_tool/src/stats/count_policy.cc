@@ -19,6 +19,13 @@ bool is_hit(const model::SyscallChoice& choice, std::string_view name, std::stri
   return choice.matches(syscall, detail, classes);
 }
 
+/// A name that is no syscall's would change nothing, and no one would notice.
+std::optional<model::SyscallChoice> choice_of(const std::string& selector, std::string& fault) {
+  std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(selector, fault);
+  if (choice) fault = choice->unknown_name();
+  return fault.empty() ? choice : std::nullopt;
+}
+
 /// All of `text`, 0 or more.
 std::optional<double> number_in(std::string_view text) {
   double number = 0;
@@ -32,7 +39,7 @@ std::optional<double> number_in(std::string_view text) {
 
 std::optional<std::string> CountPolicy::add_volatile(const std::string& selector) {
   std::string fault;
-  std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(selector, fault);
+  std::optional<model::SyscallChoice> choice = choice_of(selector, fault);
   if (!choice) return fault;
   volatile_.push_back(*std::move(choice));
   return std::nullopt;
@@ -47,7 +54,7 @@ std::optional<std::string> CountPolicy::add_tolerance(const std::string& text) {
     return fmt::format("\"{}\" is not SELECTOR=CALLS or SELECTOR=PERCENT%, such as read=3 or %file=5%", text);
   }
   std::string fault;
-  std::optional<model::SyscallChoice> choice = model::SyscallChoice::parse(text.substr(0, equals), fault);
+  std::optional<model::SyscallChoice> choice = choice_of(text.substr(0, equals), fault);
   if (!choice) return fault;
   rules_.push_back({*std::move(choice), is_share ? 0 : *number, is_share ? *number / 100 : 0});
   return std::nullopt;
