@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <limits>
 #include <map>
 #include <set>
@@ -73,19 +74,25 @@ void copy_link(const fs::path& ours, const fs::path& path, const fs::path& made,
   fs::create_symlink(now, made / path, error);
 }
 
-/// A file that vanished meanwhile is no fault. One that cannot be read is linked.
+/// One that cannot be read is linked.
 void copy_regular(const fs::path& from, const fs::path& to, std::error_code& error) {
   struct stat status {};
-  if (::lstat(from.c_str(), &status) != 0) return;
-  fs::copy_file(from, to, error);
+  if (::lstat(from.c_str(), &status) != 0) error.assign(errno, std::generic_category());
+  if (!error) fs::copy_file(from, to, error);
   if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted) {
     error.clear();
     fs::create_symlink(from, to, error);
     return;
   }
-  if (error == std::errc::no_such_file_or_directory) error.clear();
   const std::array<timespec, 2> times = {status.st_atim, status.st_mtim};
   if (!error) ::utimensat(AT_FDCWD, to.c_str(), times.data(), AT_SYMLINK_NOFOLLOW);
+}
+
+/// True for what a run took away, or the folder of it, after the plan was made: later runs go without it. That it was
+/// removed is told with the other changes of the folder.
+bool is_gone(const fs::path& path) {
+  struct stat unused {};
+  return ::lstat(path.c_str(), &unused) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 std::string make_parts(const WorkingPlan& plan, const fs::path& ours, const fs::path& made) {
@@ -105,7 +112,7 @@ std::string make_parts(const WorkingPlan& plan, const fs::path& ours, const fs::
     } else {
       copy_regular(from, to, error);
     }
-    if (error) return fault_of(from, error);
+    if (error && !is_gone(from)) return fault_of(from, error);
   }
   // Last, because nothing can be made in a folder without permissions.
   for (auto folder = folders.rbegin(); folder != folders.rend(); ++folder) {

@@ -54,6 +54,22 @@ TEST_F(ContainedRunIn, WritesToCopiesOfItsFiles) {
   fs::permissions(folder_ / "data" / "deep", fs::perms::owner_all);
 }
 
+TEST_F(ContainedRunIn, LeavesOutOfTheCopyWhatIsGoneSinceTheFolderWasListed) {
+  fs::create_directories(folder_ / "data" / "deep");
+  fs::create_directory(folder_ / "now_a_file");
+  for (const char* name : {"left", "gone", "data/deep/text", "now_a_file/text"}) {
+    std::ofstream(folder_ / name) << name << '\n';
+  }
+  fs::create_symlink("left", folder_ / "link");
+  ContainedRuns runs;
+  EXPECT_EQ(end_of(runs, shell("cat gone data/deep/text")).output, "gone\ndata/deep/text\n");
+  for (const char* name : {"gone", "data", "now_a_file", "link"}) fs::remove_all(folder_ / name);
+  std::ofstream(folder_ / "now_a_file").flush();
+  const ContainedEnd end = end_of(runs, shell("cat left; ls gone link data/deep/text now_a_file/text 2>/dev/null"));
+  EXPECT_EQ(end.fault, "");
+  EXPECT_EQ(end.output, "left\n");
+}
+
 TEST_F(ContainedRunIn, CopiesKeepTheirTimesAndTheirLinks) {
   fs::create_directories(folder_ / "data");
   std::ofstream(folder_ / "data" / "text") << "inside\n";
