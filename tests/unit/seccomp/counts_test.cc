@@ -61,6 +61,14 @@ TEST_F(Counts, KeepsNumbersBeyondTheTablesApartAndLosesWhatHasNoPlace) {
   EXPECT_EQ(take_entries(kUnlisted), 3U);
 }
 
+TEST_F(Counts, KeepsTheNumbersOfCallsThatAreNone) {
+  shared_->lanes[0].control = make_control(1, 0);
+  for (const std::uint32_t number : {0xffff'fffeU, 0x8000'0000U}) {
+    counter_.count({.id = 1, .thread = getpid(), .arch = AUDIT_ARCH_X86_64, .number = number});
+    EXPECT_EQ(take_entries({Abi::x86_64, number}), 1U) << number;
+  }
+}
+
 TEST_F(Counts, ChargesAThreadInAScopeToItsLaneUntilTheLaneFollowsTheProcess) {
   shared_->lanes[0].control = make_control(1, 0);
   shared_->lanes[3].control = make_control(2, 1);
