@@ -56,6 +56,20 @@ class Benchmarks(RunCase):
                              SYSCOST_BACKEND=backend)
                 os.remove(self.csv)
 
+    def test_benchmarks_after_tests_run_whatever_counted_the_tests(self):
+        both = os.path.join(BIN, "agent_tests_and_benchmarks")
+        for backend in ("ebpf", "dispatch", "seccomp"):
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                done = self.bench_run(f"--csv={self.csv}", "--backend", backend, "--", both)
+                self.assertEqual([row["test"] for row in self.rows(kind="test", record="test")], ["Calls.Five"])
+                self.assertIn("one_call", done.out)
+                # The filter of seccomp stays: what the benchmarks call is not counted, and the run says why.
+                self.assertEqual("its tests ran before them under backend seccomp" in done.err, backend == "seccomp", done.err)
+                (row,) = self.rows(kind="benchmark", record="test")
+                self.assertEqual(row["backend"], "none" if backend == "seccomp" else backend)
+                os.remove(self.csv)
+
     def test_a_time_that_is_none_is_empty_in_each_way(self):
         test = "BM_NegativeTime/iterations:10/manual_time"
         flags = (QUICK, "--benchmark_filter=BM_NegativeTime|BM_Fixed", f"--benchmark_out={self.folder}/out.json")

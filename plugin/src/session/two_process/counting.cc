@@ -143,7 +143,16 @@ void start_timing_or_exit(const Framework& framework) {
 }
 
 bool wants_counts() {
-  return timing().wants_counts();
+  if (!timing().wants_counts()) return false;
+  // A process inherits the filter, and the kernel allows it no second one with a listener.
+  const session::Session& tests = session::process_session();
+  const session::OpenBackend* const opened = tests.is_started() ? tests.backend().current() : nullptr;
+  if (opened == nullptr || opened->backend->name() != "seccomp") return true;
+  timing().note_missing_counts(
+      {"the benchmarks of this program have no counts, and their times hold the cost of counting: its tests ran before "
+       "them under backend seccomp, whose filter stays in the process and in those that it starts",
+       "run the tests and the benchmarks by two commands, or use backend ebpf or dispatch"});
+  return false;
 }
 
 void set_counted_by_or_exit(const CountingStart& counted_by, const Framework& framework) {
