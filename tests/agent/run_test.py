@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -60,6 +61,15 @@ class Tests(RunCase):
             self.check_output_and_verdict(PLAIN, **variables)
         self.assertEqual({row["outcome"] for row in self.rows(kind="test", record="test", test="Outcomes.Throws")},
                          {"passed", "failed"})
+
+    def test_the_search_for_the_tests_takes_little_memory(self):
+        # What is taken for a vector while the search goes on may span everything between two mappings.
+        some, much = 64 << 10, 0  # KiB
+        for _ in range(3):
+            subprocess.run([BENCH, "run", "--backend=none", f"--csv={self.csv}", "--", PLAIN, "--gtest_filter=WithFixture.One"],
+                           check=True, capture_output=True)
+            much = max(much, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+        self.assertLess(much, some)
 
     def test_a_suite_that_ctest_runs(self):
         self.check_below_ctest(f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes",

@@ -111,16 +111,22 @@ std::optional<std::string> read_text(std::uintptr_t at) {
 }
 
 std::optional<std::vector<std::uintptr_t>> read_vector(const void* vector) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 30;
   const auto ends = read_value<std::array<std::uintptr_t, 3>>(vector);
   if (!ends) return std::nullopt;
   const auto [begin, end, room] = *ends;
   const bool is_vector = begin % sizeof begin == 0 && (end - begin) % sizeof begin == 0 && begin <= end && end <= room;
-  if (!is_vector || end - begin > kMostBytes) return std::nullopt;
-  std::vector<std::uintptr_t> words((end - begin) / sizeof begin);
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
-  if (!words.empty() && !read_memory(reinterpret_cast<const void*>(begin), words.data(), end - begin)) {
-    return std::nullopt;
+  if (!is_vector) return std::nullopt;
+  // Piece by piece, so that no memory is taken for what is not there: from any address to any other may be gigabytes.
+  constexpr std::size_t kPiece = 512;
+  std::vector<std::uintptr_t> words;
+  for (std::uintptr_t at = begin; at != end;) {
+    const std::size_t count = std::min(kPiece, (end - at) / sizeof begin);
+    words.resize(words.size() + count);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
+    if (!read_memory(reinterpret_cast<const void*>(at), words.data() + (words.size() - count), count * sizeof begin)) {
+      return std::nullopt;
+    }
+    at += count * sizeof begin;
   }
   return words;
 }
