@@ -269,6 +269,28 @@ def make_crashed():
     save("crashed_alone.csv", [mark("begin", test="Store.Opens", **facts)])
 
 
+def make_same_programs():
+    """Two programs of one file name in one run, and one program that a run starts twice."""
+    def program(run, folder, build, pid, writes, outcome="passed", test="Store.Writes"):
+        key = dict(run_id=run, program="unit_tests", build_id=build, pid=pid)
+        facts = f"cpus=2;program_path={folder}/unit_tests" if folder else "cpus=2"
+        return ([row(kind="run", record="run", window="begin", detail=facts, **key)] +
+                window(test, [call("write", "desc", [110] * writes)], 1500, dict(outcome=outcome), **key) +
+                [row(kind="run", record="run", window="end", outcome=outcome, **key)])
+    old, new = "1795225951-17", "1795229999-23"
+    save("same_programs_old.csv", program(old, "/main/build/a", "aaaa1111", 21, 5) +
+         program(old, "/main/build/b", "bbbb1111", 22, 50))
+    # Other build ids, another folder around them, and the other order.
+    save("same_programs_grown.csv", program(new, "/pr/b", "bbbb2222", 31, 5000) + program(new, "/pr/a", "aaaa1111", 32, 5))
+    save("same_programs_one.csv", program(new, "/pr/b", "bbbb2222", 31, 50))
+    save("same_programs_failed.csv", program(new, "/pr/a", "aaaa2222", 31, 5, "failed") +
+         program(new, "/pr/b", "bbbb2222", 32, 50))
+    save("same_programs_no_path.csv", program(old, "", "aaaa1111", 21, 5) + program(old, "", "bbbb1111", 22, 50))
+    save("several_processes_old.csv", program(old, "/build", "cccc1111", 21, 5) + program(old, "/build", "cccc1111", 22, 50))
+    save("several_processes_new.csv", program(new, "/build", "cccc2222", 31, 5) + program(new, "/build", "cccc2222", 32, 5000))
+    save("several_processes_one.csv", program(new, "/build", "cccc2222", 31, 50))
+
+
 def make_names():
     """Names that cannot be seen as they are, or that would be markup; each file once more with a call more."""
     def save_names(name, names, syscall, label):
@@ -834,6 +856,7 @@ if __name__ == "__main__":
     make_times()
     make_policy()
     make_crashed()
+    make_same_programs()
     make_names()
     make_folders(DATA)
     make_sched(save_bytes)

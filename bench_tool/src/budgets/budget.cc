@@ -249,7 +249,8 @@ void read_texts(const std::string& name, std::string_view key, const toml::node&
 }  // namespace
 
 bool Budget::matches(std::string_view kind, std::string_view name, std::string_view of_program) const {
-  if (!model::fits(program, of_program)) return false;
+  // A program that is told apart by its folder is meant by its file name, too.
+  if (!model::fits(program, of_program) && !model::fits(program, model::program_name(of_program))) return false;
   const bool is_named_by_kind = kind != "test" && kind != "loop" && kind != "benchmark";
   // A pattern says BM_Copy; the window is called `benchmark BM_Copy`.
   if (kind == "benchmark" && name.starts_with("benchmark ")) name.remove_prefix(std::string_view("benchmark ").size());

@@ -24,6 +24,7 @@
 #include "render/output_file.h"
 #include "stats/baseline_windows.h"
 #include "stats/false_alarms.h"
+#include "stats/several_processes.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -145,6 +146,8 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
       << alarms.text() << '\n'
       << without_counts.text();
   if (!rules.empty()) out << rules << '\n';
+  const std::string unlike = stats::unlike_processes(counts, windows);
+  if (!unlike.empty()) out << "warning: " << unlike << '\n';
   InjectedCalls injected;
   for (const stats::WindowSummary& window : windows) injected.add(window);
   if (!injected.text().empty()) out << injected.text() << "; the baseline has the counts with them\n";

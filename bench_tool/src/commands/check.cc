@@ -217,7 +217,8 @@ CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result
     return std::any_of(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
   };
   if (any(is_red) || !result.lost.empty() || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
-  const bool lacks_verdict = settings.is_strict ? any(is_unjudged) : judged_nothing(comparisons_of(result));
+  const auto has_no_sure_verdict = [](const Comparison& row) { return is_unjudged(row) || row.has_unclear_processes; };
+  const bool lacks_verdict = settings.is_strict ? any(has_no_sure_verdict) : judged_nothing(comparisons_of(result));
   return lacks_verdict || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
 }
 

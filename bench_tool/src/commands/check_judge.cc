@@ -17,10 +17,12 @@
 #include "commands/surroundings.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
+#include "model/program_names.h"
 #include "model/surroundings.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
 #include "stats/scatter.h"
+#include "stats/several_processes.h"
 #include "stats/site_changes.h"
 #include "stats/unequal_waits.h"
 
@@ -188,6 +190,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     }
   }
   const stats::JointJudgement together = stats::judge_together(policy, rows);
+  std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "the baseline", "the run", rows);
   std::vector<const Comparison*> pointers;
   for (const Comparison& row : rows) pointers.push_back(&row);
   const std::string without_errors = errors_not_compared(pointers, kCheckSides);
@@ -209,6 +212,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     result.warnings.push_back(stats::warning_of_unequal_waits(together.unequal_waits,
                                                               "to judge them, make the baseline from 3 runs or more"));
   }
+  for (std::string& line : unclear) result.warnings.push_back(std::move(line));
   for (std::string& line : injected) result.warnings.push_back(std::move(line));
   return {};
 }
@@ -300,6 +304,9 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   if (is_first) load.folders = options.folders;
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
   result.data = model::load(run, load, problems);
+  std::vector<std::string> programs;
+  for (const model::BaselineWindow& window : result.baseline.windows) programs.push_back(window.program);
+  model::tell_programs_apart({&result.data}, programs);
   result.lost = program_faults(result.data, nullptr);
   if (result.data.samples.empty()) {
     note_crashes(result.data, problems);

@@ -25,9 +25,11 @@
 #include "csv/problems.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
+#include "model/program_names.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
 #include "stats/retries.h"
+#include "stats/several_processes.h"
 #include "stats/site_changes.h"
 #include "stats/unequal_waits.h"
 
@@ -186,8 +188,9 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     return {cli::kExitNoVerdict,
             fmt::format("no answer, exit code 3: {}{}", unjudged, left_out.empty() ? ", and no other was judged" : "")};
   }
-  const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(),
-                                        [&](const Comparison& row) { return lacks_answer(row, options.gate); });
+  const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
+    return lacks_answer(row, options.gate) || (options.gate.counts && row.has_unclear_processes);
+  });
   if (options.is_strict && unanswered != 0) {
     return {cli::kExitNoVerdict,
             fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict){}{}", unanswered,
@@ -227,6 +230,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   for (const std::string& file : options.locations) {
     if (const std::string fault = result.locations.load(file); !fault.empty()) return {fault};
   }
+  model::tell_programs_apart({&result.old_data, &result.new_data}, result.known_programs);
   const bool old_has_details = model::has_details(result.old_data);
   const bool only_one_has_details = old_has_details != model::has_details(result.new_data);
   std::set<std::string> uneven;
@@ -286,6 +290,9 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   }
   stats::JointJudgement together = stats::judge_together(options.counts, result.rows);
   result.scattered = std::move(together.scattered);
+  for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
+    result.warnings.push_back(std::move(line));
+  }
   explain(pairing.pairs, old_groups, new_groups, result);
   for (const stats::ScatteredProgram& program : result.scattered) {
     result.warnings.push_back(stats::warning_of(program));

@@ -45,6 +45,7 @@ struct CompareResult {
   std::vector<stats::WindowSummary> new_windows;
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that one side has, without a call.
   std::vector<stats::Comparison> rows;             ///< All, changed or not.
+  std::vector<std::string> known_programs;         ///< Names that judge() gives to programs; see program_names.h.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;

@@ -12,6 +12,7 @@
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/loader.h"
+#include "model/program_names.h"
 #include "render/markdown.h"
 
 namespace syscost::bench::commands {
@@ -52,6 +53,7 @@ int confirm(const cli::Options& asked, const render::Paint& paint, std::ostream&
     csv::Problems ignored;  // of OLD, once more
     csv::Problems its_problems;
     CompareResult again;
+    again.known_programs = model::names_told_apart(result.new_data);
     model::LoadOptions load;
     load.all_runs = true;  // the file is ours, so all its rows count, under any run_id
     load.is_printable = options.is_printable();

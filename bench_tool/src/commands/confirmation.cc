@@ -38,7 +38,11 @@ std::vector<std::string> with_program(std::vector<std::string> command, const st
 }
 
 /// True for a name that a shell, and a program that reads options, take as it is.
-bool is_plain_name(const std::string& program) {
+bool is_plain_name(std::string_view program) {
+  // A program that its folder tells apart has it in its name.
+  if (const std::size_t slash = program.find('/'); slash != std::string_view::npos) {
+    return is_plain_name(program.substr(0, slash)) && is_plain_name(program.substr(slash + 1));
+  }
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-";
   return program.find_first_not_of(kPlain) == std::string::npos && !program.starts_with('-') &&
          !program.starts_with('.') && !program.empty();

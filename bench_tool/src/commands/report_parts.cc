@@ -24,6 +24,7 @@
 #include "groups/behaviour.h"
 #include "groups/groups.h"
 #include "model/loader.h"
+#include "model/program_names.h"
 #include "render/csv_writer.h"
 #include "render/units.h"
 #include "scale/families.h"
@@ -163,6 +164,7 @@ void add_history(const cli::Options& options, report::Run& run, csv::Problems& p
   csv::Problems noted_before;
   model::Dataset data = model::load(std::move(all), load, noted_before);
   problems.append_unnoted(noted_before);
+  model::tell_programs_apart({&data}, model::names_told_apart(*run.data));
   std::set<model::NameId> runs;
   for (const model::Context& context : data.contexts) runs.insert(context.run_id);
   if (runs.size() < 2) return;

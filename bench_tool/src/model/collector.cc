@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "model/fold_details.h"
+#include "model/group.h"
 #include "model/named_windows.h"
+#include "model/program_names.h"
 #include "model/run_selection.h"
 #include "syscost/schema.h"
 
@@ -102,7 +104,7 @@ void Collector::take_plain(const PlainRepetition& one) {
   Context context;
   context.run_id = context.started_at = data_.names.intern(one.started_at);
   context.host = data_.names.intern(one.host);
-  context.program = data_.names.intern(one.program);
+  context.program = data_.names.intern(program_name(one.program));
   context.file = static_cast<std::uint32_t>(data_.files.size() - 1);
   context.is_plain = true;
   if (data_.contexts.empty() || data_.contexts.back() != context) data_.contexts.push_back(context);
@@ -184,6 +186,7 @@ Dataset Collector::finish(const std::string& name) {
   duplicates_.drop_scattered(data_);
   duplicates_.report(data_, problems_);
   if (data_.has_sites) fold_sites(data_, options_.keep_sites);
+  tell_programs_apart({&data_});
   for (const NameId test : left_out_tests_) data_.left_out_tests.push_back(data_.text(test));
   return std::move(data_);
 }

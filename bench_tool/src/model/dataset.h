@@ -30,10 +30,10 @@ struct Context {
   NameId build_type = kNoName;
   NameId backend = kNoName;
   NameId selection = kNoName;
-  NameId filter = kNoName;  ///< The selector of what was counted; kNoName = everything.
-  NameId program = kNoName;
-  std::uint32_t file = 0;  ///< Index into Dataset::files.
-  bool is_plain = false;   ///< Google Benchmark's own JSON: times, no counts, and most of the above unknown.
+  NameId filter = kNoName;   ///< The selector of what was counted; kNoName = everything.
+  NameId program = kNoName;  ///< Without its folder, so that two builds are one; but see program_names.h.
+  std::uint32_t file = 0;    ///< Index into Dataset::files.
+  bool is_plain = false;     ///< Google Benchmark's own JSON: times, no counts, and most of the above unknown.
 
   bool operator==(const Context&) const = default;
 };

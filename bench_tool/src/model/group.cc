@@ -126,12 +126,8 @@ bool is_same_window(const Group& a, const Group& b) {
 }
 
 std::vector<Group> group_samples(Dataset& data, Tools tools) {
-  std::vector<NameId> programs(data.contexts.size());
-  for (std::size_t i = 0; i < programs.size(); ++i) {
-    programs[i] = data.names.intern(program_name(data.text(data.contexts[i].program)));
-  }
   // A million tests make a million groups. So it counts them first, and allocates each at its final size.
-  const auto program_of = [&](std::uint32_t sample) { return programs[data.samples[sample].context]; };
+  const auto program_of = [&](std::uint32_t sample) { return data.context(data.samples[sample]).program; };
   std::vector<std::uint32_t> first;  // sample of each group
   std::vector<std::uint32_t> sizes;
   std::vector<std::uint32_t> group_of(data.samples.size());

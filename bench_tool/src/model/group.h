@@ -19,7 +19,7 @@ struct Group {
   NameId window = kNoName;
   NameId parent = kNoName;
   NameId origin = kNoName;
-  NameId program = kNoName;  ///< Name of the program without its folder, so that two builds of it are one.
+  NameId program = kNoName;  ///< Context::program
   std::vector<std::uint32_t> samples;
   bool is_ambiguous = false;  ///< Another program of the RUN has a window of this name.
   /// For a loop: the index of the test or set-up that it ran in, in the same list. None if that test has no row.

@@ -16,7 +16,7 @@ namespace {
 
 Group group_of(Dataset& data, const Sample& key) {
   Group group{key.kind, key.test, key.window, key.parent, key.origin, kNoName, {}, false, {}};
-  group.program = data.names.intern(program_name(data.text(data.context(key).program)));
+  group.program = data.context(key).program;
   return group;
 }
 

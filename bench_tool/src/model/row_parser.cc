@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <optional>
 
+#include "model/group.h"
 #include "model/lists.h"
 #include "model/site.h"
 #include "model/start_time.h"
@@ -139,7 +140,7 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
   context.backend = name(row, Column::kBackend);
   context.selection = name(row, Column::kSelection);
   context.filter = name(row, Column::kFilter);
-  context.program = name(row, Column::kProgram);
+  context.program = data_.names.intern(program_name(row.text(Column::kProgram)));
   context.file = file_;
   if (last_context_ != kNoContext && data_.contexts[last_context_] == context) return last_context_;
   // Few programs write to one file at a time, so the context of a row is near the end.

@@ -20,8 +20,9 @@ void add_facts(std::string_view text, const std::string& program, Facts& facts) 
     const std::string_view one = text.substr(0, text.find(';'));
     text.remove_prefix(std::min(text.size(), one.size() + 1));
     const std::size_t equals = one.find('=');
-    if (equals == std::string_view::npos) continue;                    // of a version to come
-    if (one.substr(0, equals) == schema::kFactProcessStart) continue;  // differs in any case
+    if (equals == std::string_view::npos) continue;  // of a version to come
+    const std::string_view name = one.substr(0, equals);
+    if (name == schema::kFactProcessStart || name == schema::kFactProgramPath) continue;  // differ in any case
     facts[std::string(one.substr(0, equals))][program].emplace(one.substr(equals + 1));
   }
 }
@@ -47,6 +48,17 @@ Values all_of(const std::map<std::string, Values>& by_program) {
 }
 
 }  // namespace
+
+std::string_view fact_in(std::string_view facts, std::string_view name) {
+  while (!facts.empty()) {
+    const std::string_view one = facts.substr(0, facts.find(';'));
+    facts.remove_prefix(std::min(facts.size(), one.size() + 1));
+    if (one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=') {
+      return one.substr(name.size() + 1);
+    }
+  }
+  return {};
+}
 
 Facts facts_of(const Dataset& data) {
   std::set<std::pair<std::uint32_t, NameId>> chosen;

@@ -20,6 +20,9 @@ using Values = std::set<std::string>;
 /// By name of the fact and by program.
 using Facts = std::map<std::string, std::map<std::string, Values>, std::less<>>;
 
+/// The value of a fact in `name=value;name=value`; "" if it is not there.
+std::string_view fact_in(std::string_view facts, std::string_view name);
+
 /// The surroundings of the chosen runs. Empty if a file is of an older version.
 Facts facts_of(const Dataset& data);
 

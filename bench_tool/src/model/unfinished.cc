@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "model/surroundings.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -22,17 +23,6 @@ using ProcessKey = std::tuple<NameId, NameId, std::uint64_t, std::string>;
 
 ProgramKey key_of(const Context& context, std::uint64_t pid) {
   return {context.run_id, context.host, context.program, context.started_at, pid};
-}
-
-/// The value of a fact in `name=value;name=value`; "" if it is not there.
-std::string_view fact_in(std::string_view facts, std::string_view name) {
-  while (!facts.empty()) {
-    const std::string_view one = facts.substr(0, facts.find(';'));
-    facts.remove_prefix(std::min(facts.size(), one.size() + 1));
-    if (one.starts_with(name) && one.size() > name.size() && one[name.size()] == '=')
-      return one.substr(name.size() + 1);
-  }
-  return {};
 }
 
 bool has_all_tests(const Dataset& data) {

@@ -10,7 +10,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "model/group.h"
 #include "model/start_time.h"
 #include "otlp/ids.h"
 #include "syscost/schema.h"
@@ -187,7 +186,7 @@ std::vector<ProcessRun> process_runs(const model::Dataset& data, csv::Problems& 
 Attributes resource_of(const model::Dataset& data, const ProcessRun& process) {
   const Context& context = data.contexts[process.context];
   Attributes all;
-  all.add("service.name", std::string(model::program_name(data.text(context.program))));
+  all.add("service.name", data.text(context.program));
   all.add("host.name", data.text(context.host));
   all.add("os.type", "linux");
   if (!context.is_plain) all.add("process.pid", model::Measured(process.pid));

@@ -46,7 +46,7 @@ Span process_span(const model::Dataset& data, const ProcessRun& process) {
   Span span;
   span.trace_id = trace_id_of(data.text(context.run_id));
   span.span_id = process_span_id(process);
-  span.name = model::program_name(data.text(context.program));
+  span.name = data.text(context.program);
   span.start_unix_ns = process.start_unix_ns;
   span.end_unix_ns = process.end_unix_ns;
   span.attributes.add("syscost.kind", "program");

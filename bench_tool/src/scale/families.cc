@@ -245,7 +245,7 @@ std::vector<Family> families_of(const model::Dataset& data, const std::vector<mo
     family.name = shown_name(data, candidates, pattern);
     family.key = fmt::format("{}\t{}\t{}\t{}", data.text(candidates.first->kind), pattern,
                              data.text(candidates.first->window), data.text(candidates.first->parent));
-    family.program = model::program_name(data.text(candidates.first->program));
+    family.program = data.text(candidates.first->program);
     std::map<Size, model::Group> by_size;
     for (const Candidates::Member& member : candidates.members) {
       const Size size = {member.values[places[0]], places.size() > 1 ? member.values[places[1]] : 1};

@@ -105,9 +105,8 @@ class CountSteps {
 
 std::deque<HistoryRun> history_of(const Dataset& data, const Group& test, const CountPolicy& policy, double threshold) {
   std::map<model::NameId, HistoryRun> by_id;
-  const std::string_view program = data.text(test.program);
   for (const Context& context : data.contexts) {
-    if (model::program_name(data.text(context.program)) != program) continue;
+    if (context.program != test.program) continue;
     HistoryRun& run = by_id[context.run_id];
     run.run_id = context.run_id;
     if (run.context == nullptr || start_of(data, context) < start_of(data, *run.context)) run.context = &context;

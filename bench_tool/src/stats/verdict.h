@@ -62,6 +62,7 @@ struct Comparison {
   /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
+  bool has_unclear_processes = false;  ///< See mark_unclear_processes().
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.

@@ -14,6 +14,7 @@
 
 #include "model/lists.h"
 #include "stats/retries.h"
+#include "stats/several_processes.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -236,7 +237,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.name = model::display_name(data, group);
   out.kind = data.text(group.kind);
   out.test = data.text(group.test);
-  out.program = model::program_name(data.text(group.program));
+  out.program = data.text(group.program);
   out.is_plain = is_gpu_kernel;  // a figure of stamps or CUPTI: a time, and never counts
   out.origin = data.text(group.origin);
   if (group.is_loop(data)) {
@@ -261,6 +262,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
       out.excludes.insert(data.text(excludes));
     }
   }
+  out.processes = processes_in_a_run(data, group);
   out.was_retried = out.outcomes.contains("failed") && was_retried(data, group);
   out.is_per_iteration = fold.is_per_iteration();
   out.iterations = fold.totals(&Totals::iterations, {});

@@ -72,7 +72,7 @@ struct CpuSamples {
 
 struct WindowSummary {
   std::string name;
-  std::string_view program;             ///< Without its folder.
+  std::string_view program;             ///< model::Context::program
   std::string_view test;                ///< As in the CSV. For a suite's set-up: the suite; for an environment's: "".
   std::string_view kind;                ///< One of schema::kKinds.
   std::string_view origin;              ///< The counter: syscost, or a tool beside it. A tool changes the times.
@@ -84,7 +84,8 @@ struct WindowSummary {
   std::size_t incomplete = 0;           ///< Repetitions with missing rows: their counts are lower bounds.
   std::size_t uncounted = 0;            ///< Repetitions without any count.
   std::map<std::string_view, std::size_t> outcomes;
-  bool was_retried = false;  ///< It failed in a process, and passed in a later one of its run.
+  bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
+  std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
   std::set<std::string_view> filters;
   bool is_per_iteration = false;  ///< Every repetition says how often its body ran, and the numbers are per pass.

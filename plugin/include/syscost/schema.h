@@ -160,6 +160,8 @@ inline constexpr std::string_view kRunBegins = "begin";
 inline constexpr std::string_view kRunEnds = "end";
 /// A fact in its `detail`: when the process started, in clock ticks since the machine did. An exec does not change it.
 inline constexpr std::string_view kFactProcessStart = "process_start";
+/// Another one: the program's file with its folders. It tells programs of one file name apart.
+inline constexpr std::string_view kFactProgramPath = "program_path";
 
 /// Values of column `origin`: who counted.
 inline constexpr std::string_view kOriginSyscost = "syscost";

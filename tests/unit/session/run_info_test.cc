@@ -27,6 +27,11 @@ TEST(RunInfo, SaysWhereAndWhatRuns) {
   EXPECT_TRUE(run.build_id.empty() || std::regex_match(run.build_id, std::regex("([0-9a-f]{2})+"))) << run.build_id;
 }
 
+TEST(RunInfo, HasThePathOfTheProgram) {
+  const std::string path = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_NE(read_run_info({}, "").surroundings.find(";program_path=" + path), std::string::npos);
+}
+
 TEST(RunInfo, NamesTheSameRunTwiceAlike) {
   EXPECT_EQ(read_run_info({}, "").run_id, read_run_info({}, "").run_id);
   EXPECT_FALSE(read_run_info({}, "").run_id.empty());

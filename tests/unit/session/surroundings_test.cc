@@ -93,6 +93,11 @@ TEST(SurroundingsTest, AreShort) {
   EXPECT_NE(text.find("x... (100000 bytes);cpus=2"), std::string::npos) << text;
 }
 
+TEST(SurroundingsTest, HaveTheWholePathOfTheProgram) {
+  const std::string path = "/" + std::string(1000, 'x') + "/my_tests";
+  EXPECT_EQ(to_text({{"program_path", path}}), "program_path=" + path) << "its end tells two programs apart";
+}
+
 TEST(SurroundingsTest, AreOneField) {
   EXPECT_EQ(to_text({{"cpus", "2"}, {"preload", "/a;b.so"}}), "cpus=2;preload=/a,b.so");
   EXPECT_EQ(to_text({}), "");

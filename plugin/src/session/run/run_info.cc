@@ -106,6 +106,14 @@ std::string own_build_id() {
   return id;
 }
 
+/// The program's file, without links; "" if the kernel does not name one.
+std::string program_path() {
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::string path = read_link("/proc/self/exe");
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
 /// What --syscost_inject was given: `write:ENOSPC:3,read:EIO` for two.
 std::string inject_text(const Options& options) {
   std::string text;
@@ -215,6 +223,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.build_id = own_build_id();
   Surroundings surroundings = read_surroundings();
   surroundings.emplace_back(schema::kFactProcessStart, start_time(getpid()));
+  if (std::string path = program_path(); !path.empty()) {
+    surroundings.emplace_back(schema::kFactProgramPath, std::move(path));
+  }
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;

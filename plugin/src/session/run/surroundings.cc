@@ -18,6 +18,7 @@
 
 #include "os/environment.h"
 #include "os/small_file.h"
+#include "syscost/schema.h"
 
 namespace syscost::session {
 namespace {
@@ -174,7 +175,7 @@ std::string to_text(const Surroundings& surroundings) {
   for (const auto& [name, given] : surroundings) {
     if (!text.empty()) text += ';';
     text += name + '=';
-    const std::string value = shortened(given);
+    const std::string value = name == schema::kFactProgramPath ? given : shortened(given);
     std::replace_copy(value.begin(), value.end(), std::back_inserter(text), ';', ',');
   }
   return text;
