@@ -2,6 +2,7 @@
 #include "copy.h"
 
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <system_error>
 
@@ -94,18 +96,17 @@ bool holds_bpf_descriptor(pid_t pid) {
   return false;
 }
 
-/// The supervisor of seccomp's that process `pid` has started and what that has, as pidfds.
-std::vector<int> helpers_of(pid_t pid) {
-  std::vector<int> helpers;
+/// The processes of seccomp's supervisor below process `pid`. (A helper of ebpf serves others, too.)
+std::set<pid_t> helpers_below(pid_t pid) {
+  std::set<pid_t> helpers;
   const std::string own = "/proc/" + std::to_string(pid);
   std::ifstream children(own + "/task/" + std::to_string(pid) + "/children");
   for (pid_t child = 0; children >> child;) {
     std::string name;
     std::getline(std::ifstream("/proc/" + std::to_string(child) + "/comm"), name);
-    if (name.rfind("syscost-", 0) != 0) continue;
-    helpers.push_back(static_cast<int>(syscall(SYS_pidfd_open, child, 0)));
-    const std::vector<int> below = helpers_of(child);
-    helpers.insert(helpers.end(), below.begin(), below.end());
+    if (name != "syscost-guard" && name != "syscost-count") continue;
+    helpers.insert(child);
+    helpers.merge(helpers_below(child));
   }
   return helpers;
 }
@@ -126,6 +127,9 @@ Copy::Copy(const std::string& role) {
   int cue[2] = {-1, -1};
   int ready[2] = {-1, -1};
   if (pipe(cue) != 0 || pipe(ready) != 0) std::abort();
+  // The supervisor that the second process starts is no child of it: meanwhile this process adopts orphans.
+  const std::set<pid_t> before = helpers_below(getpid());
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0) std::abort();
   pid_ = fork();
   if (pid_ == 0) {
     dup2(cue[0], STDIN_FILENO);
@@ -140,7 +144,12 @@ Copy::Copy(const std::string& role) {
   char byte = 0;
   require(read(ready[0], &byte, 1) == 1, "the second process did not start");
   close(ready[0]);
-  helpers_ = helpers_of(pid_);
+  std::set<pid_t> started = helpers_below(getpid());
+  started.merge(helpers_below(pid_));
+  prctl(PR_SET_CHILD_SUBREAPER, 0);
+  for (const pid_t helper : started) {
+    if (before.count(helper) == 0) helpers_.push_back(static_cast<int>(syscall(SYS_pidfd_open, helper, 0)));
+  }
   const char* backend = std::getenv("SYSCOST_BACKEND");
   const std::string name = g_open_scopes && backend != nullptr ? backend : "";
   require(!holds_bpf_descriptor(pid_), "the second process holds a BPF program or an attachment");

@@ -96,13 +96,16 @@ class Side {
 
   /// Finds the path of each program. Rows of an older syscost have none: another row of the build may have.
   void find_programs(const std::map<std::string, std::string>& path_of_build) {
+    std::vector<bool> has_path(files_.size(), false);
     for (const RunFacts& run : data_.runs) {
       const auto path = paths_.find(process_of(run.context, run.pid));
-      if (path != paths_.end()) add(run.context, path->second);
+      if (path == paths_.end()) continue;
+      add(run.context, path->second);
+      has_path[run.context] = true;
     }
     for (std::uint32_t i = 0; i < files_.size(); ++i) {
       const Context& context = data_.contexts[i];
-      if (!is_used_[i] || context.is_plain || context.build_id == kNoName) continue;
+      if (!is_used_[i] || has_path[i] || context.is_plain || context.build_id == kNoName) continue;
       const std::string& build = data_.text(context.build_id);
       const auto known = path_of_build.find(build);
       add(i, known != path_of_build.end() ? known->second

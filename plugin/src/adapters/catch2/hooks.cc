@@ -137,14 +137,19 @@ Test read_test(const void* info) {
 /// TestRegistry begins, after its vtable, with a vector of pointers to TestCaseInfo.
 void learn_names() {
   const void* const registry = catch2().registry;
-  const auto all = registry != nullptr ? read_vector(static_cast<const char*>(registry) + sizeof(void*)) : std::nullopt;
-  if (!all) return;
-  const auto test_at = [&](std::size_t i) {
+  if (registry == nullptr) return;
+  std::optional<VectorWords> words = VectorWords::of(static_cast<const char*>(registry) + sizeof(void*));
+  std::vector<const void*> all;
+  while (words && words->left() > 0) {
+    const std::optional<std::uintptr_t> word = words->next();
+    if (!word) return;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
-    return read_test(reinterpret_cast<const void*>((*all)[i]));
-  };
+    all.push_back(reinterpret_cast<const void*>(*word));
+  }
+  if (!words) return;
   test_bodies().names().set_all(
-      all->size(), [&](std::size_t i) { return test_at(i).name; }, [&](std::size_t i) { return test_at(i).place; });
+      all.size(), [&](std::size_t i) { return read_test(all[i]).name; },
+      [&](std::size_t i) { return read_test(all[i]).place; });
 }
 
 /// Where IRegistryHub, the first of its bases, has getTestCaseRegistry().

@@ -110,25 +110,25 @@ std::optional<std::string> read_text(std::uintptr_t at) {
   return is_text ? std::optional(text) : std::nullopt;
 }
 
-std::optional<std::vector<std::uintptr_t>> read_vector(const void* vector) {
+std::optional<VectorWords> VectorWords::of(const void* vector) {
   const auto ends = read_value<std::array<std::uintptr_t, 3>>(vector);
   if (!ends) return std::nullopt;
   const auto [begin, end, room] = *ends;
   const bool is_vector = begin % sizeof begin == 0 && (end - begin) % sizeof begin == 0 && begin <= end && end <= room;
-  if (!is_vector) return std::nullopt;
-  // Piece by piece, so that no memory is taken for what is not there: from any address to any other may be gigabytes.
-  constexpr std::size_t kPiece = 512;
-  std::vector<std::uintptr_t> words;
-  for (std::uintptr_t at = begin; at != end;) {
-    const std::size_t count = std::min(kPiece, (end - at) / sizeof begin);
-    words.resize(words.size() + count);
+  return is_vector ? std::optional(VectorWords(begin, end)) : std::nullopt;
+}
+
+std::optional<std::uintptr_t> VectorWords::next() {
+  if (at_ >= filled_to_) {
+    const std::size_t count = std::min(piece_.size(), left());
+    std::uintptr_t* const to = piece_.data() + piece_.size() - count;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's vector holds
-    if (!read_memory(reinterpret_cast<const void*>(at), words.data() + (words.size() - count), count * sizeof begin)) {
-      return std::nullopt;
-    }
-    at += count * sizeof begin;
+    if (!read_memory(reinterpret_cast<const void*>(at_), to, count * sizeof at_)) return std::nullopt;
+    filled_to_ = at_ + count * sizeof at_;
   }
-  return words;
+  const std::uintptr_t word = piece_[piece_.size() - (filled_to_ - at_) / sizeof at_];
+  at_ += sizeof at_;
+  return word;
 }
 
 bool mentions_libcxx(const Module& module) {

@@ -3,6 +3,7 @@
 // Reads a std::string and other values of the program, for each C++ library that the program may be built with.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,9 +41,25 @@ std::optional<T> read_value(const void* at) {
 /// The text at address `at`, up to its NUL or 4096 bytes; nothing if it has control characters.
 std::optional<std::string> read_text(std::uintptr_t at);
 
-/// The words of a std::vector of pointers or of other things of whole words. Nothing where no vector lies there. The
-/// words may be anything.
-std::optional<std::vector<std::uintptr_t>> read_vector(const void* vector);
+/// The words of a std::vector of pointers or of other things of whole words, one after another. The words may be
+/// anything. It takes no memory from the heap: what is no vector may seem to span gigabytes.
+class VectorWords {
+ public:
+  /// Nothing where no vector lies there.
+  static std::optional<VectorWords> of(const void* vector);
+
+  std::size_t left() const { return (end_ - at_) / sizeof at_; }
+  /// While words are left. Nothing if it cannot be read.
+  std::optional<std::uintptr_t> next();
+
+ private:
+  VectorWords(std::uintptr_t begin, std::uintptr_t end) : at_(begin), end_(end) {}
+
+  std::uintptr_t at_;
+  std::uintptr_t end_;
+  std::array<std::uintptr_t, 64> piece_{};  // read, and ends at filled_to_
+  std::uintptr_t filled_to_ = 0;
+};
 
 /// True when the module's names have libc++'s inline namespace.
 bool mentions_libcxx(const Module& module);

@@ -16,14 +16,11 @@ const char* plus(const void* at, std::size_t bytes) {
   return static_cast<const char*>(at) + bytes;
 }
 
-/// The elements of a std::vector of pointers; nothing where none lies there. What lies there may be anything.
-std::optional<std::vector<const void*>> read_pointers(const void* vector) {
-  const auto words = read_vector(vector);
-  if (!words) return std::nullopt;
-  std::vector<const void*> pointers;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): addresses that the program's vector holds
-  for (const std::uintptr_t word : *words) pointers.push_back(reinterpret_cast<const void*>(word));
-  return pointers;
+/// The next element of a std::vector of pointers. What lies there may be anything.
+std::optional<const void*> next_pointer(VectorWords& words) {
+  const std::optional<std::uintptr_t> word = words.next();
+  if (!word) return std::nullopt;
+  return reinterpret_cast<const void*>(*word);  // NOLINT(performance-no-int-to-ptr): the program's vector holds it
 }
 
 }  // namespace
@@ -76,16 +73,44 @@ std::optional<Test> read_test(const void* test_info, StringLayout layout) {
 // TestSuite: vtable, name, a pointer to a string, the vector of its tests.
 std::optional<Suite> read_suite(const void* test_suite, StringLayout layout) {
   const std::optional<std::string> name = read_string(plus(test_suite, kWord), layout);
-  const auto tests = read_pointers(plus(test_suite, kWord + string_bytes(layout) + kWord));
+  std::optional<VectorWords> tests = VectorWords::of(plus(test_suite, kWord + string_bytes(layout) + kWord));
   if (!name || !tests) return std::nullopt;
   Suite suite{*name, {}};
-  for (const void* test : *tests) {
-    std::optional<Test> read = read_test(test, layout);
+  while (tests->left() > 0) {
+    const std::optional<const void*> test = next_pointer(*tests);
+    std::optional<Test> read = test ? read_test(*test, layout) : std::nullopt;
     if (!read) return std::nullopt;
     suite.tests.push_back(*std::move(read));
   }
   return suite;
 }
+
+namespace {
+
+/// All suites to which the elements of a vector point; nothing if one of them is no suite.
+std::optional<std::vector<Suite>> suites_of(VectorWords pointers, bool may_be_libcxx) {
+  std::vector<Suite> suites;
+  std::optional<StringLayout> layout;
+  while (pointers.left() > 0) {
+    const std::optional<const void*> pointer = next_pointer(pointers);
+    if (!pointer) return std::nullopt;
+    bool is_suite = false;
+    for (const StringLayout guess : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
+      if (layout ? guess != *layout : (guess == StringLayout::libcxx && !may_be_libcxx)) continue;
+      std::optional<Suite> suite = read_suite(*pointer, guess);
+      // A suite without tests proves no layout, and without a name neither. A name may be empty.
+      if (!suite || (suite->name.empty() && suite->tests.empty())) continue;
+      if (!suite->tests.empty()) layout = guess;
+      suites.push_back(*std::move(suite));
+      is_suite = true;
+      break;
+    }
+    if (!is_suite) return std::nullopt;
+  }
+  return layout ? std::optional(std::move(suites)) : std::nullopt;
+}
+
+}  // namespace
 
 // UnitTest: vtable, a mutex of 56 bytes (or 8 without threads), the pointer to UnitTestImpl. That one begins with its
 // vtable and a pointer back, and has the vector of suites somewhere in its first words.
@@ -95,22 +120,9 @@ std::optional<std::vector<Suite>> read_suites(const void* unit_test, bool may_be
     const auto impl = read_value<const char*>(plus(unit_test, offset));
     if (!impl || read_value<const void*>(*impl + kWord) != unit_test) continue;
     for (std::size_t word = 2; word < kMostWords; ++word) {
-      const auto pointers = read_pointers(*impl + word * kWord);
-      if (!pointers || pointers->empty()) continue;
-      std::vector<Suite> suites;
-      std::optional<StringLayout> layout;
-      for (const void* pointer : *pointers) {
-        for (const StringLayout guess : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
-          if (layout ? guess != *layout : (guess == StringLayout::libcxx && !may_be_libcxx)) continue;
-          std::optional<Suite> suite = read_suite(pointer, guess);
-          // A suite without tests proves no layout, and without a name neither. A name may be empty.
-          if (!suite || (suite->name.empty() && suite->tests.empty())) continue;
-          if (!suite->tests.empty()) layout = guess;
-          suites.push_back(*std::move(suite));
-          break;
-        }
-      }
-      if (layout && suites.size() == pointers->size()) return suites;
+      const std::optional<VectorWords> pointers = VectorWords::of(*impl + word * kWord);
+      std::optional<std::vector<Suite>> suites = pointers ? suites_of(*pointers, may_be_libcxx) : std::nullopt;
+      if (suites) return suites;
     }
   }
   return std::nullopt;
