@@ -34,13 +34,17 @@ class Ends(run_case.RunCase):
 
 class Crashed(Ends):
     def test_a_crash_in_the_middle_names_the_program_and_the_test_before(self):
-        for how in ("signal", "abort", "_exit", "exec"):
+        for how, end in (("signal", "SIGSEGV"), ("abort", "SIGABRT"), ("_exit", "exit code 0"), ("exec", "exit code 0")):
             for linked, done in self.both(SYSCOST_TEST_END=how):
                 self.assertEqual(self.outcomes(), {"Ends.Before": "passed"})
-                self.assertEqual(self.marks(), [("begin", "")])
-                self.assertIn(f"crashed: agent_ends{'_linked' if linked else ''} crashed after Ends.Before", self.summary().out)
-                if not linked:
-                    self.assertIn("bench: agent_ends crashed, or ended in another way before its tests did", done.err)
+                if linked:
+                    self.assertEqual(self.marks(), [("begin", "")])
+                    self.assertIn("crashed: agent_ends_linked crashed after Ends.Before", self.summary().out)
+                    continue
+                self.assertEqual(self.marks(), [("begin", ""), ("exit", end)])
+                said = f"crashed after Ends.Before, by {end}" if end[0] == "S" else f"ended after Ends.Before, with {end}"
+                self.assertIn("crashed: agent_ends " + said, self.summary().out)
+                self.assertRegex(done.err, f"bench: agent_ends (was ended by|ended with) {end} before its tests did")
 
     def test_a_program_with_one_test_names_that_test(self):
         for _, done in self.both("--gtest_filter=Ends.Here", SYSCOST_TEST_END="signal"):
@@ -115,6 +119,110 @@ class Crashed(Ends):
             self.assertIn("agent_ends crashed after Ends.Before", file.read())
 
 
+class OutsideOfTests(Ends):
+    """What only the parent of a test program sees."""
+
+    def below_shell(self, end, *commands, code=0):
+        """Runs the program, which ends in the way `end`, and then `commands`, below a shell that does not look at its end."""
+        if os.path.exists(self.csv):
+            os.remove(self.csv)
+        line = "; ".join([f"SYSCOST_TEST_END='{end}' {commands[0] if commands else PROGRAM}", *commands[1:], "true"])
+        return self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", line, code=code)
+
+    def exits(self):
+        return [(row["program"], row["outcome"]) for row in self.rows(kind="run", window="exit")]
+
+    def test_a_crash_before_the_tests_is_seen(self):
+        for end in ("static object", "before tests"):
+            for program in (PROGRAM, PROGRAM + "_linked"):
+                with self.subTest(end, program=program):
+                    name = os.path.basename(program)
+                    done = self.below_shell(end, program, f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes")
+                    self.assertEqual(self.exits(), [(name, "SIGABRT")])
+                    self.assertIn(f"bench: {name} was ended by SIGABRT before it reported a test", done.err)
+                    self.assertIn(f"crashed: {name} crashed before it reported a test, by SIGABRT", self.summary().out)
+                    self.assertEqual(len({row["run_id"] for row in self.rows()}), 1)
+
+    def test_a_crash_after_the_tests_is_seen(self):
+        for end, signal, said in (("after tests", "SIGABRT", "crashed"), ("destructor", "SIGABRT", "crashed"),
+                                  ("killed after tests", "SIGKILL", "was ended")):
+            with self.subTest(end):
+                done = self.below_shell(end)
+                self.assertEqual(self.marks(), [("begin", ""), ("end", "passed"), ("exit", signal)])
+                self.assertIn(f"bench: agent_ends was ended by {signal} after its tests ended", done.err)
+                self.assertIn(f"crashed: agent_ends {said} after its tests ended, by {signal}", self.summary().out)
+                self.assertEqual(len({(row["pid"], row["started_at"]) for row in self.rows(kind="run")}), 1)
+
+    def test_an_exit_code_that_no_test_explains_is_seen(self):
+        done = self.below_shell("exit code")
+        self.assertEqual(self.exits(), [("agent_ends", "exit code 7")])
+        self.assertIn("bench: agent_ends ended with exit code 7 after its tests ended", done.err)
+        self.assertIn("failed: agent_ends ended with exit code 7 although none of its tests failed", self.summary().out)
+        self.below_shell("static exit", PROGRAM, f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes")
+        self.assertIn("failed: agent_ends ended with exit code 77 before it reported a test", self.summary().out)
+
+    def test_it_is_seen_of_the_command_itself(self):
+        for end, code in (("after tests", 134), ("exit code", 7), ("before tests", 134)):
+            self.measure(linked=False, code=code, SYSCOST_TEST_END=end)
+            self.assertEqual(len(self.exits()), 1, end)
+
+    def test_an_end_with_an_explanation_is_not_told(self):
+        for end in ("", "child", "death", "threadsafe death", "_exit after tests", "exec after tests"):
+            with self.subTest(end):
+                done = self.below_shell(end)
+                self.assertEqual(self.exits(), [])
+                self.assertNotRegex(done.err, "bench: agent_ends")
+        for variables in ({"SYSCOST_TEST_FAIL": "test"}, {"SYSCOST_TEST_FAIL": "suite"}):
+            self.measure(linked=False, code=1, **variables)
+            self.assertEqual(self.exits(), [])
+        for flag in ("--gtest_list_tests", "--help"):
+            self.below_shell("", f"{PROGRAM} {flag}", PROGRAM)
+            self.assertEqual(self.exits(), [])
+
+    def test_another_process_of_a_program_may_end_as_it_likes(self):
+        for end in ("static exit", "terminated before tests"):
+            self.below_shell(end, PROGRAM, PROGRAM)
+            self.assertEqual(self.exits(), [], end)
+            self.assertEqual(len(self.outcomes()), 4)
+
+    def test_workers_that_end_with_codes_are_no_crash(self):
+        for variables in ({}, {"SYSCOST_TEST_STARTS": "1"}):
+            self.bench_run(f"--csv={self.csv}", "--", WORKERS, **variables)
+            self.assertEqual(self.exits(), [])
+            os.remove(self.csv)
+
+    def test_a_file_of_the_programs_own_makes_no_false_word(self):
+        self.below_shell("", f"{PROGRAM}_linked --syscost_csv={os.path.join(self.folder, 'own.csv')}", PROGRAM)
+        self.assertEqual(self.exits(), [])
+
+    def test_a_comparison_is_red(self):
+        old, new, again = (os.path.join(self.folder, name) for name in ("old.csv", "new.csv", "again.csv"))
+        self.bench_run(f"--csv={old}", "--", PROGRAM)
+        baseline = os.path.join(self.folder, "baseline.tsv")
+        self.run_program(BENCH, "baseline", "update", "--output", baseline, old)
+        for end, said in (("after tests", "agent_ends crashed after its tests ended, by SIGABRT"),
+                          ("exit code", "agent_ends ended with exit code 7 although none of its tests failed")):
+            self.bench_run(f"--csv={new}", "--", PROGRAM, code=None, SYSCOST_TEST_END=end)
+            self.assertIn(said, self.run_program(BENCH, "compare", old, new, code=1).out)
+            self.assertIn(said, self.run_program(BENCH, "check", "--baseline", baseline, new, code=1).out)
+            self.bench_run(f"--csv={again}", "--", PROGRAM, code=None, SYSCOST_TEST_END=end)
+            self.run_program(BENCH, "compare", new, again, code=0)  # nothing is lost
+            os.remove(new)
+            os.remove(again)
+
+    def test_other_frameworks_and_static_programs_are_seen_too(self):
+        for name, arguments in (("agent_catch2_tests", "Crashes"), ("agent_doctest_tests", "--no-skip --test-case=Crashes"),
+                                ("agent_static_shapes", "")):
+            program = os.path.join(BIN, name)
+            if not os.path.exists(program):
+                continue
+            with self.subTest(name):
+                stopped = f"sh -c 'ulimit -c 0; exec {program} {arguments}'"
+                self.below_shell("", stopped)
+                crashed = bool(arguments)
+                self.assertEqual(self.exits(), [(name, "SIGABRT")] if crashed else [])
+
+
 class Listeners(Ends):
     def test_a_failure_that_a_listener_adds_at_a_tests_end_is_in_the_row(self):
         for early in ({}, {"SYSCOST_TEST_EARLY": "1"}):
@@ -139,7 +247,7 @@ class Listeners(Ends):
     def test_the_row_is_there_if_a_listener_ends_the_program(self):
         for _, _ in self.both(SYSCOST_TEST_FAIL="exit"):
             self.assertEqual(self.outcomes(), {"Ends.Before": "passed", "Ends.Here": "passed"})
-            self.assertEqual(self.marks(), [("begin", "")])
+            self.assertIn(self.marks(), ([("begin", "")], [("begin", ""), ("exit", "exit code 0")]))
 
     def test_the_row_of_the_test_before_a_crash_is_there(self):
         for _, _ in self.both(SYSCOST_TEST_FAIL="test", SYSCOST_TEST_END="", GTEST_FILTER="Ends.*"):

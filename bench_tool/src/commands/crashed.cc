@@ -16,14 +16,9 @@ namespace {
 
 constexpr std::size_t kMostLines = 10;
 
-std::string outside_text(const std::string& program) {
-  return program +
-         " failed outside of its tests: in the set-up or tear-down of a suite or an environment, or in a listener";
-}
-
 /// The test that `before` has next after those that ended. "" if `data` has it, or if it is not known.
 std::string next_test(const model::Dataset& before, const model::Dataset& data, const model::Unfinished& crashed) {
-  if (crashed.has_exited || !crashed.test.empty() || !crashed.is_after_known) return {};
+  if (crashed.has_exited || crashed.has_finished || !crashed.test.empty() || !crashed.is_after_known) return {};
   const auto names_of = [&](const model::Dataset& of) {
     std::vector<std::string> names;
     for (const model::Sample& sample : of.samples) {
@@ -57,11 +52,11 @@ std::vector<std::string> crash_lines(const model::Dataset& data) {
       continue;
     }
     texts.emplace_back(std::move(text), 1);
-    if (!one.has_exited) last_crash = texts.size();
+    if (!one.has_exited && one.how.empty()) last_crash = texts.size();
   }
   if (last_crash != 0) texts[last_crash - 1].first += "; by a signal, _exit() or exec, or it still runs";
-  for (const std::string& program : model::failed_outside_of_tests(data)) {
-    texts.emplace_back("failed: " + outside_text(program), 1);
+  for (const model::FailedOutside& one : model::failed_outside_of_tests(data)) {
+    texts.emplace_back("failed: " + model::text_of(one), 1);
   }
   std::vector<std::string> lines;
   for (const auto& [text, times] : texts) {
@@ -86,10 +81,10 @@ std::string ProgramFaults::text() const {
 
 ProgramFaults program_faults(const model::Dataset& data, const model::Dataset* before) {
   std::set<std::string> crashed_before;
-  std::vector<std::string> failed_before;
+  std::set<std::string> failed_before;
   if (before != nullptr) {
     for (const model::Unfinished& one : model::unfinished_programs(*before)) crashed_before.insert(one.program);
-    failed_before = model::failed_outside_of_tests(*before);
+    for (const model::FailedOutside& one : model::failed_outside_of_tests(*before)) failed_before.insert(one.program);
   }
   ProgramFaults faults;
   for (const model::Unfinished& one : model::unfinished_programs(data)) {
@@ -101,11 +96,12 @@ ProgramFaults program_faults(const model::Dataset& data, const model::Dataset* b
     faults.names.push_back(one.program);
     faults.sentences.push_back(std::move(text));
   }
-  for (const std::string& program : model::failed_outside_of_tests(data)) {
-    if (std::find(failed_before.begin(), failed_before.end(), program) != failed_before.end()) continue;
+  for (const model::FailedOutside& one : model::failed_outside_of_tests(data)) {
+    // Tests that did not run are missing, and are judged so.
+    if (one.has_not_begun || failed_before.count(one.program) != 0) continue;
     ++faults.failed_outside;
-    faults.names.push_back(program);
-    faults.sentences.push_back(outside_text(program));
+    faults.names.push_back(one.program);
+    faults.sentences.push_back(model::text_of(one));
   }
   return faults;
 }

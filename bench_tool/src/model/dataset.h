@@ -38,16 +38,18 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
-/// The facts of a `run` row: the surroundings of a program's run, and whether its tests begin here or have ended.
+/// The facts of a `run` row: the surroundings of a program's run, whether its tests begin here or have ended, and how
+/// its process ended.
 struct RunFacts {
-  enum class Mark { none, begin, end };
+  enum class Mark { none, begin, end, exit };
 
   std::uint32_t context = 0;
   NameId surroundings = kNoName;  ///< `cpus=2;locale=C`, see docs/csv-format.md.
   std::uint64_t pid = 0;
   Mark mark = Mark::none;
   NameId only_test = kNoName;  ///< Of `begin`: the test that it runs, if that is one and known.
-  NameId outcome = kNoName;    ///< Of `end`: of all tests, with what failed outside of them; kNoName = unknown.
+  NameId outcome = kNoName;    ///< Of `end`: of all tests, with what failed outside of them; kNoName = unknown. Of
+                               ///< `exit`: `SIGABRT`, `exit code 7`.
 };
 
 /// The figures of a `test` row: they describe its whole window. Times in ns.

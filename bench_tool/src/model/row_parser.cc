@@ -197,6 +197,7 @@ std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
   const std::string_view window = row.text(Column::kWindow);
   run.mark = window == schema::kRunBegins ? RunFacts::Mark::begin
              : window == schema::kRunEnds ? RunFacts::Mark::end
+             : window == schema::kRunExit ? RunFacts::Mark::exit
                                           : RunFacts::Mark::none;
   run.only_test = data_.names.intern(row.text(Column::kTest));
   run.outcome = data_.names.intern(row.text(Column::kOutcome));

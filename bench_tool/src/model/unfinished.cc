@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string_view>
@@ -40,6 +41,7 @@ bool is_test(const Dataset& data, const Sample& sample) {
 struct Traces {
   const Sample* last = nullptr;
   bool has_failed = false;
+  bool has_passed = false;
 };
 
 std::map<ProgramKey, Traces> traces_of(const Dataset& data, const std::set<ProgramKey>& wanted) {
@@ -52,7 +54,29 @@ std::map<ProgramKey, Traces> traces_of(const Dataset& data, const std::set<Progr
     if (wanted.count(key) == 0) continue;
     Traces& its = all[key];
     if (its.last == nullptr || place(*its.last) < place(sample)) its.last = &sample;
-    its.has_failed = its.has_failed || data.text(sample.totals.outcome) == "failed";
+    const std::string& outcome = data.text(sample.totals.outcome);
+    its.has_failed = its.has_failed || outcome == "failed";
+    its.has_passed = its.has_passed || (outcome != "failed" && outcome != "skipped");
+  }
+  return all;
+}
+
+bool is_code(std::string_view how) {
+  return how.starts_with(schema::kExitCode);
+}
+
+/// By a fault of the program itself, not by a signal that another process sent.
+bool is_fault(std::string_view how) {
+  static constexpr std::string_view kFaults[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE",
+                                                 "SIGILL",  "SIGTRAP", "SIGSYS"};
+  return std::find(std::begin(kFaults), std::end(kFaults), how) != std::end(kFaults);
+}
+
+/// The rows with this mark, by their programs.
+std::map<ProgramKey, const RunFacts*> runs_with(const Dataset& data, RunFacts::Mark mark) {
+  std::map<ProgramKey, const RunFacts*> all;
+  for (const RunFacts& run : data.runs) {
+    if (run.mark == mark) all[key_of(data.contexts[run.context], run.pid)] = &run;
   }
   return all;
 }
@@ -71,6 +95,8 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data) {
     const std::string_view start = fact_in(data.text(run.surroundings), schema::kFactProcessStart);
     if (!start.empty()) last_begin[{context.run_id, context.host, run.pid, std::string(start)}] = &run;
   }
+  const std::map<ProgramKey, const RunFacts*> begins = runs_with(data, RunFacts::Mark::begin);
+  const std::map<ProgramKey, const RunFacts*> exits = runs_with(data, RunFacts::Mark::exit);
   std::set<ProgramKey> wanted;
   for (const auto& [key, run] : open) wanted.insert(key);
   const std::map<ProgramKey, Traces> traces = traces_of(data, wanted);
@@ -88,6 +114,7 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data) {
     one.pid = run->pid;
     one.run_id = data.text(context.run_id);
     one.is_after_known = has_all_tests(data);
+    if (const auto exit = exits.find(key); exit != exits.end()) one.how = data.text(exit->second->outcome);
     one.has_exited = last != nullptr && last->totals.outcome == kNoName && data.text(last->kind) == "test";
     if (one.has_exited) {
       one.test = data.text(last->test);
@@ -96,6 +123,17 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data) {
     } else {
       one.test = data.text(run->only_test);
     }
+    found.emplace_back(run, std::move(one));
+  }
+  for (const auto& [key, run] : exits) {
+    if (open.count(key) != 0 || is_code(data.text(run->outcome))) continue;
+    Unfinished one;
+    one.program = data.text(data.contexts[run->context].program);
+    one.pid = run->pid;
+    one.run_id = data.text(data.contexts[run->context].run_id);
+    one.has_finished = begins.count(key) != 0;
+    one.has_not_begun = !one.has_finished;
+    one.how = data.text(run->outcome);
     found.emplace_back(run, std::move(one));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -109,28 +147,55 @@ std::string text_of(const Unfinished& program) {
     return fmt::format("{} ended in {}, by exit() or because main() returned: tests after it did not run",
                        program.program, program.test);
   }
-  const std::string where = !program.test.empty()     ? " in " + program.test
+  const std::string where = program.has_not_begun     ? " before it reported a test"
+                            : program.has_finished    ? " after its tests ended"
+                            : !program.test.empty()   ? " in " + program.test
                             : !program.after.empty()  ? " after " + program.after
                             : !program.is_after_known ? ""
                                                       : " before its first test had a row";
-  return program.program + " crashed" + where;
+  const std::string_view verb = program.how.empty() || is_fault(program.how) ? " crashed"
+                                : is_code(program.how)                       ? " ended"
+                                                                             : " was ended";
+  const std::string by = program.how.empty() ? "" : (is_code(program.how) ? ", with " : ", by ") + program.how;
+  return program.program + std::string(verb) + where + by;
 }
 
-std::vector<std::string> failed_outside_of_tests(const Dataset& data) {
+std::vector<FailedOutside> failed_outside_of_tests(const Dataset& data) {
   if (!has_all_tests(data)) return {};
-  std::set<ProgramKey> failed;
-  for (const RunFacts& run : data.runs) {
-    if (run.mark == RunFacts::Mark::end && data.text(run.outcome) == "failed") {
-      failed.insert(key_of(data.contexts[run.context], run.pid));
+  const std::map<ProgramKey, const RunFacts*> ends = runs_with(data, RunFacts::Mark::end);
+  const std::map<ProgramKey, const RunFacts*> exits = runs_with(data, RunFacts::Mark::exit);
+  std::set<ProgramKey> ended;
+  for (const auto& [key, run] : ends) ended.insert(key);
+  const std::map<ProgramKey, Traces> traces = traces_of(data, ended);
+  std::set<FailedOutside> programs;
+  for (const auto& [key, run] : ends) {
+    const auto its = traces.find(key);
+    if (data.text(run->outcome) == "failed" && (its == traces.end() || !its->second.has_failed)) {
+      programs.insert({data.text(std::get<2>(key)), {}, false});
     }
   }
-  const std::map<ProgramKey, Traces> traces = traces_of(data, failed);
-  std::set<std::string> names;
-  for (const ProgramKey& key : failed) {
+  const std::map<ProgramKey, const RunFacts*> begins = runs_with(data, RunFacts::Mark::begin);
+  for (const auto& [key, run] : exits) {
+    const std::string& how = data.text(run->outcome);
+    if (!is_code(how)) continue;
     const auto its = traces.find(key);
-    if (its == traces.end() || !its->second.has_failed) names.insert(data.text(std::get<2>(key)));
+    // A program that skipped all its tests may say so by its exit code.
+    if (ends.count(key) != 0 && its != traces.end() && its->second.has_passed && !its->second.has_failed) {
+      programs.insert({data.text(std::get<2>(key)), how, false});
+    } else if (begins.count(key) == 0) {
+      programs.insert({data.text(std::get<2>(key)), how, true});
+    }
   }
-  return {names.begin(), names.end()};
+  return {programs.begin(), programs.end()};
+}
+
+std::string text_of(const FailedOutside& program) {
+  if (program.how.empty()) {
+    return program.program +
+           " failed outside of its tests: in the set-up or tear-down of a suite or an environment, or in a listener";
+  }
+  return program.program + " ended with " + program.how +
+         (program.has_not_begun ? " before it reported a test" : " although none of its tests failed");
 }
 
 }  // namespace syscost::bench::model

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Programs of a run that ended before their tests did, and programs that failed outside of their tests.
+// Programs of a run that ended before their tests did or crashed outside of them, and programs that failed outside of
+// their tests.
 //
 // A test that crashes has no row, and a program with one test leaves nothing else. So each program writes a row when
 // its tests begin, and one when they came to their end. If the second is missing, the program crashed. What failed in a
 // suite's or an environment's set-up or tear-down is in no row of a test; the last row has the outcome of all together.
+// Before the first of these rows and after the last one, only `bench run` sees how the program's process ended.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,6 +26,9 @@ struct Unfinished {
   std::string after;           ///< The last test that ended before; "" if there is none, or if it is not known.
   bool is_after_known = true;  ///< False where not all tests of the run were read.
   bool has_exited = false;     ///< By exit(), or main returned: the test's row has what was counted until then.
+  bool has_not_begun = false;  ///< It ended before it reported a test,
+  bool has_finished = false;   ///< or after they ended.
+  std::string how;             ///< `SIGABRT`, `exit code 7`; "" if it is not known.
 };
 
 /// In the order of the file. Programs of older files, which do not say when their tests end, are not among them.
@@ -31,7 +37,18 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data);
 /// `my_tests crashed in Suite.Test`, `my_tests crashed before its first test had a row`.
 std::string text_of(const Unfinished& program);
 
-/// Names of programs that failed although none of their tests did. Empty where not all tests of the run were read.
-std::vector<std::string> failed_outside_of_tests(const Dataset& data);
+/// A program that failed although none of its tests did.
+struct FailedOutside {
+  std::string program;
+  std::string how;             ///< `exit code 7`; "" if a part of it said so, as the set-up of a suite.
+  bool has_not_begun = false;  ///< None of its tests ran. It may have a reason, as `exit code 77`.
+
+  auto operator<=>(const FailedOutside&) const = default;
+};
+/// In the order of their names. Empty where not all tests of the run were read.
+std::vector<FailedOutside> failed_outside_of_tests(const Dataset& data);
+
+/// `my_tests ended with exit code 7 although none of its tests failed`.
+std::string text_of(const FailedOutside& program);
 
 }  // namespace syscost::bench::model

@@ -82,9 +82,9 @@ Json source_json(const model::Dataset& data) {
                        {"text", model::text_of(one)}});
   }
   if (!crashed.empty()) source["crashed"] = std::move(crashed);
-  if (const std::vector<std::string> failed = model::failed_outside_of_tests(data); !failed.empty()) {
-    source["failed_outside_of_tests"] = failed;
-  }
+  Json failed = Json::array();
+  for (const model::FailedOutside& one : model::failed_outside_of_tests(data)) failed.push_back(one.program);
+  if (!failed.empty()) source["failed_outside_of_tests"] = std::move(failed);
   return source;
 }
 

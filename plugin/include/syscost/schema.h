@@ -158,6 +158,10 @@ inline constexpr std::string_view kKindRun = "run";
 /// Column `window` of such a row: a program begins its tests, and comes to their end. Empty: neither is known.
 inline constexpr std::string_view kRunBegins = "begin";
 inline constexpr std::string_view kRunEnds = "end";
+/// How a program's process ended, which `bench run` writes if its tests do not explain it. In `outcome` stands the
+/// signal (`SIGABRT`), or `exit code 7`.
+inline constexpr std::string_view kRunExit = "exit";
+inline constexpr std::string_view kExitCode = "exit code ";
 /// A fact in its `detail`: when the process started, in clock ticks since the machine did. An exec does not change it.
 inline constexpr std::string_view kFactProcessStart = "process_start";
 /// Another one: the program's file with its folders. It tells programs of one file name apart.

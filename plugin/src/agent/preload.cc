@@ -47,6 +47,7 @@ bool holds_framework(const Module& module, void* found) {
   bool is_test_program = false;
   syscost::agent::for_each_module(holds_framework, &is_test_program);
   if (!is_test_program) return;
+  syscost::agent::note_tests();
   const Beside agent("libsyscost-agent.so");
   if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* const error = dlerror();

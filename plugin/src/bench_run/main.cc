@@ -24,6 +24,7 @@
 #include "bench_run/end_report.h"
 #include "bench_run/out_of_reach.h"
 #include "bench_run/own_options.h"
+#include "bench_run/program_ends.h"
 #include "bench_run/program_file.h"
 #include "bench_run/refusal.h"
 #include "bench_run/row_file.h"
@@ -217,13 +218,9 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   if (const std::string why = notes.refusal_of(end.process); !why.empty()) report_refused(why);
   report_command(end.status);
   notes.print();
-  if (rows.is_named()) {  // else the summary says it
-    for (const std::string& crashed : rows.programs_without_end()) {
-      std::fprintf(stderr, "bench: %s crashed, or ended in another way before its tests did: bench summary %s\n",
-                   crashed.c_str(), rows.path().c_str());
-    }
-  }
-  if (const RowFile::Rows found = rows.rows_of_this_run(); found != RowFile::Rows::of_tests) {
+  const RowFile::Rows found = rows.rows_of_this_run();
+  tell_ends(notes.ends(end.process, end.status), rows);
+  if (found != RowFile::Rows::of_tests) {
     report_no_test(printable(name), program, found, end);
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
   }

@@ -4,10 +4,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -77,16 +80,62 @@ std::string Notes::refusal_of(pid_t process) const {
   return {};
 }
 
+std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
+  if (path_.empty()) return {};
+  struct Program {
+    int parent;
+    std::string name;
+    bool is_ended_by_us;
+  };
+  std::map<std::pair<std::uint64_t, int>, Program> running;  // by namespace and process id
+  std::vector<End> ends;
+  const auto end = [&](std::uint64_t space, int parent, int process, int how) {
+    const auto found = running.find({space, process});
+    if (found == running.end() || found->second.parent != parent) return;
+    if (!found->second.is_ended_by_us) ends.push_back({process, found->second.name, how});
+    running.erase(found);
+  };
+  std::uint64_t space_of_command = 0;
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    std::uint64_t space = 0;
+    int process = 0;
+    int parent = 0;
+    int how = 0;
+    if (word == agent::kNoteTests && words >> space >> process >> parent) {
+      std::string name;
+      std::getline(words.ignore(), name);
+      running[{space, process}] = {parent, name, false};
+      if (process == command && parent == getpid()) space_of_command = space;
+    } else if (word == agent::kNoteEnded && words >> space >> parent >> process >> how) {
+      end(space, parent, process, how);
+    } else if ((word == agent::kNoteVerdict || word == agent::kNoteRefused) && words >> process) {
+      for (auto& [key, program] : running) {
+        if (key.second == process) program.is_ended_by_us = true;
+      }
+    }
+  }
+  end(space_of_command, getpid(), command, status);
+  return ends;
+}
+
 void Notes::print() const {
   if (path_.empty()) return;
   std::ifstream file(path_);
   std::set<std::string> printed;
   for (std::string line; std::getline(file, line);) {
     const std::size_t space = line.find(' ');
-    if (space == std::string::npos || !printed.insert(line).second) continue;
+    if (space == std::string::npos) continue;
     const std::string name = line.substr(space + 1);
     const std::string_view word = std::string_view(line).substr(0, space);
-    if (word == agent::kNoteRefused) continue;  // it has said so itself
+    // Not of these kinds, or said already: of a refusal by the program itself.
+    if (word == agent::kNoteRefused || word == agent::kNoteTests || word == agent::kNoteEnded ||
+        word == agent::kNoteVerdict || !printed.insert(line).second) {
+      continue;
+    }
     const bool is_traced = word == agent::kNoteTraced;
     const auto its =
         is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/find/file_kind.h"
 
@@ -29,6 +30,16 @@ class Notes {
 
   /// Why syscost ended the program of `process` instead of measuring it; empty where it did not.
   std::string refusal_of(pid_t process) const;
+
+  /// The end of a process with a test framework.
+  struct End {
+    pid_t process;
+    std::string program;
+    int status;  ///< As waitpid() gives it.
+  };
+  /// Those that their parents waited for, and `command`, which ended with `status`. Without those for which syscost
+  /// chose the exit code.
+  std::vector<End> ends(pid_t command, int status) const;
 
   /// Prints each program once.
   void print() const;

@@ -35,10 +35,11 @@ std::string folder_of_bazel() {
   return *folder == '/' ? folder : working_directory() + "/" + folder;
 }
 
-/// What the row of a program's beginning holds, and that of its end: columns `window` to `syscall`, and in the second
-/// one those before, up to `kind`. No text of a test stands between them.
+/// What the row of a program's beginning holds: columns `window` to `syscall`. Of those of its ends also the columns
+/// before, from `kind` on. No text of a test stands between them.
 constexpr std::string_view kBegins = ",begin,,0,run,,";
 constexpr std::string_view kEnds = ",run,,end,,0,run,,";
+constexpr std::string_view kPassed = ",passed,";
 
 /// True for a row of this run in the CSV at `path`.
 bool is_of_this_run(const std::string& line, const std::string& path) {
@@ -55,11 +56,13 @@ bool is_of_this_run(const std::string& line, const std::string& path) {
   return line.compare(version_end + 1, cell.size(), cell) == 0;
 }
 
-/// The first cells of a row, without their quotes.
-std::vector<std::string> first_cells(const std::string& line, std::size_t count) {
+/// The first cells of a row, without their quotes. `end`: where they end in it.
+std::vector<std::string> first_cells(const std::string& line, std::size_t count, std::size_t* end = nullptr) {
   std::vector<std::string> cells(1);
   bool is_quoted = false;
-  for (const char one : line) {
+  std::size_t at = 0;
+  for (; at < line.size(); ++at) {
+    const char one = line[at];
     if (one == '"') is_quoted = !is_quoted;
     if (one == ',' && !is_quoted) {
       if (cells.size() == count) break;
@@ -68,7 +71,17 @@ std::vector<std::string> first_cells(const std::string& line, std::size_t count)
       cells.back() += one;
     }
   }
+  if (end != nullptr) *end = at;
   return cells;
+}
+
+/// A program from a row of its own.
+RowFile::Program program_in(const std::string& line) {
+  std::size_t end = 0;
+  std::vector<std::string> cells = first_cells(line, static_cast<std::size_t>(schema::Column::kKind), &end);
+  cells.resize(static_cast<std::size_t>(schema::Column::kKind));
+  return {cells[static_cast<std::size_t>(schema::Column::kProgram)],
+          cells[static_cast<std::size_t>(schema::Column::kPid)], line.substr(0, end)};
 }
 
 /// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
@@ -139,27 +152,25 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   return has_environment ? Rows::of_tests : Rows::none;  // of a crash, the summary says more
 }
 
-std::vector<std::string> RowFile::programs_without_end() const {
+std::vector<RowFile::Program> RowFile::programs() const {
   std::ifstream file(path_, std::ios::binary);
   struct stat status {};
   if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   file.seekg(size_before_);
-  std::vector<std::string> begun;
+  std::vector<Program> programs;
   for (std::string line; std::getline(file, line);) {
     if (!is_of_this_run(line, path_)) continue;
     if (line.find(kBegins) != std::string::npos) {
-      begun.push_back(std::move(line));
+      programs.push_back(program_in(line));
     } else if (const std::size_t end = line.find(kEnds); end != std::string::npos) {
-      const std::string its = line.substr(0, end) + ",run,";
-      std::erase_if(begun, [&](const std::string& one) { return one.starts_with(its); });
+      for (Program& one : programs) {
+        if (line.compare(0, end, one.first_cells) != 0) continue;
+        one.has_ended = true;
+        one.has_passed = line.find(kPassed, end) != std::string::npos;
+      }
     }
   }
-  constexpr auto kProgram = static_cast<std::size_t>(schema::Column::kProgram);
-  std::vector<std::string> names;
-  for (const std::string& line : begun) names.push_back(first_cells(line, kProgram + 1).back());
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
+  return programs;
 }
 
 }  // namespace syscost::bench_run

@@ -33,8 +33,16 @@ class RowFile {
   enum class Rows { none, of_programs_without_tests, of_tests };
   Rows rows_of_this_run() const;
 
-  /// The names of programs below that began tests and did not come to their end: they crashed, or still run.
-  std::vector<std::string> programs_without_end() const;
+  /// Of a program below.
+  struct Program {
+    std::string name;
+    std::string process;      ///< Its id.
+    std::string first_cells;  ///< The columns before `kind`.
+    bool has_ended = false;   ///< Its tests came to their end.
+    bool has_passed = false;  ///< And all passed.
+  };
+  /// The programs that began tests.
+  std::vector<Program> programs() const;
 
   /// A second file that goes when the run ends; empty where none can be made.
   static std::string file_for_notes();

@@ -236,6 +236,12 @@ void WindowRows::append_end(std::pmr::string& out, std::string_view outcome) con
   append_run_row(out, schema::kRunEnds, {}, {}, outcome);
 }
 
+std::size_t WindowRows::append_exit(std::pmr::string& out, std::string_view how) const {
+  const std::size_t begin = out.size() + run_.size();
+  append_run_row(out, schema::kRunExit, {}, {}, how);
+  return begin;
+}
+
 std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
                                const Capabilities& capabilities) const {
   Row row(out, run_, Column::kKind);

@@ -62,6 +62,8 @@ class WindowRows {
   void append_begin(std::pmr::string& out, std::string_view only_test) const;
   /// The row that says that the tests came to their end, with the outcome of all of them.
   void append_end(std::pmr::string& out, std::string_view outcome) const;
+  /// The row that says how the program's process ended. Returns where the columns after `pid` begin in `out`.
+  std::size_t append_exit(std::pmr::string& out, std::string_view how) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
   /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h). Returns where its outcome

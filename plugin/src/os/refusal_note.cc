@@ -10,6 +10,18 @@
 #include "os/loaded_function.h"
 
 namespace syscost {
+namespace {
+
+/// Nothing is preloaded into a guest (agent/guest), and its environment is its own.
+void note_in_guest(const std::string& line) {
+  const char* const notes = variable("_SYSCOST_NOTES");
+  const int file = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
+  if (file < 0) return;
+  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  close(file);
+}
+
+}  // namespace
 
 void note_refusal(const char* why) {
   using Refused = void(const char*);
@@ -18,13 +30,16 @@ void note_refusal(const char* why) {
     reinterpret_cast<Refused*>(refused)(why);
     return;
   }
-  // Nothing is preloaded into a guest (agent/guest), and its environment is its own.
-  const char* const notes = variable("_SYSCOST_NOTES");
-  const int file = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-  if (file < 0) return;
-  const std::string line = "refused " + std::to_string(getpid()) + " " + why + "\n";
-  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
-  close(file);
+  note_in_guest("refused " + std::to_string(getpid()) + " " + why + "\n");
+}
+
+void note_verdict() {
+  using Verdict = void();
+  if (void* const verdict = loaded_function("syscost_preload_verdict"); verdict != nullptr) {
+    reinterpret_cast<Verdict*>(verdict)();
+    return;
+  }
+  note_in_guest("verdict " + std::to_string(getpid()) + "\n");
 }
 
 }  // namespace syscost

@@ -64,6 +64,11 @@ std::optional<Unavailable> check_csv(const std::string& path) {
   return checked.ok() ? std::nullopt : std::optional<Unavailable>(checked.failure());
 }
 
+std::optional<Unavailable> write_ends(const std::string& csv, const std::vector<ProgramEnd>& ends) {
+  const Result<void> written = session::write_program_ends(csv, ends);
+  return written.ok() ? std::nullopt : std::optional<Unavailable>(written.failure());
+}
+
 void hold_shared() {
   static std::shared_ptr<void> held;
   held = session::hold_shared(session::process_session().options());

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "session/run/program_ends.h"
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
 #include "syscost/export.h"
@@ -62,6 +63,10 @@ SYSCOST_EXPORT bool close(std::string_view own_program, std::string_view outcome
 /// In a program below `bench run` that is about to be ended, because it cannot be measured: tells `bench run` why. It
 /// could not tell the exit code of such an end from the program's own.
 SYSCOST_EXPORT void note_refused(const char* why);
+
+using ProgramEnd = session::ProgramEnd;
+/// Appends a row for each to the CSV at the absolute path `csv`. Returns why that is not possible.
+SYSCOST_EXPORT std::optional<Unavailable> write_ends(const std::string& csv, const std::vector<ProgramEnd>& ends);
 
 /// Forgets the counts.
 SYSCOST_EXPORT void discard();

@@ -115,11 +115,29 @@ class Surroundings : public testing::Environment {
 
 }  // namespace
 
+/// Ends the program outside of main().
+struct Static {
+  Static() {
+    if (ends_by("static object")) std::abort();
+    if (ends_by("static exit")) std::exit(77);
+  }
+  ~Static() {
+    if (ends_by("destructor")) std::abort();
+  }
+} static_object;
+
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (ends_by("before tests")) std::abort();
+  if (ends_by("terminated before tests")) raise(SIGTERM);
   if (!kIsEarly) append_listener();
   auto* const surroundings = new Surroundings;
   surroundings->program = argv[0];
   testing::AddGlobalTestEnvironment(surroundings);
-  return RUN_ALL_TESTS();
+  const int result = RUN_ALL_TESTS();
+  if (ends_by("after tests")) std::abort();
+  if (ends_by("killed after tests")) raise(SIGKILL);
+  if (ends_by("_exit after tests")) _exit(0);
+  if (ends_by("exec after tests")) execl("/bin/true", "true", nullptr);
+  return ends_by("exit code") ? 7 : result;
 }

@@ -31,13 +31,27 @@ std::string ends(const Cells& cells = {}) {
   return run_row(all);
 }
 
+using Texts = std::vector<std::string>;
+
 std::vector<std::string> texts(const std::string& rows, const model::LoadOptions& options = {}) {
   std::vector<std::string> texts;
   for (const model::Unfinished& one : unfinished_programs(load(rows, options).data)) texts.push_back(text_of(one));
   return texts;
 }
 
-using Texts = std::vector<std::string>;
+std::string exits(const std::string& how, const Cells& cells = {}) {
+  Cells all = {{"window", "exit"}, {"detail", ""}, {"outcome", how}};
+  for (const auto& [name, value] : cells) all[name] = value;
+  return run_row(all);
+}
+
+Texts failed_texts(const std::string& rows, const model::LoadOptions& options = {}) {
+  Texts texts;
+  for (const model::FailedOutside& one : failed_outside_of_tests(load(rows, options).data)) {
+    texts.push_back(text_of(one));
+  }
+  return texts;
+}
 
 /// The name of the program in the rows.
 std::string program() {
@@ -107,11 +121,49 @@ TEST(Unfinished, ChangesNoSurroundings) {
   EXPECT_EQ(data.runs.size(), 2U);
 }
 
+TEST(Unfinished, SaysHowItsProcessEnded) {
+  const std::string with_a_test = begins() + test_row({{"test", "A.One"}});
+  EXPECT_EQ(texts(with_a_test + exits("SIGSEGV")), Texts{program() + " crashed after A.One, by SIGSEGV"});
+  EXPECT_EQ(texts(with_a_test + exits("SIGKILL")), Texts{program() + " was ended after A.One, by SIGKILL"});
+  EXPECT_EQ(texts(with_a_test + exits("exit code 0")), Texts{program() + " ended after A.One, with exit code 0"});
+  EXPECT_EQ(failed_texts(with_a_test + exits("exit code 7")), Texts());
+}
+
+TEST(Unfinished, AlsoCrashesBeforeAndAfterItsTests) {
+  EXPECT_EQ(texts(exits("SIGABRT")), Texts{program() + " crashed before it reported a test, by SIGABRT"});
+  EXPECT_EQ(texts(begins() + test_row() + ends() + exits("SIGABRT")),
+            Texts{program() + " crashed after its tests ended, by SIGABRT"});
+  EXPECT_EQ(texts(begins() + test_row() + ends() + exits("SIGABRT", {{"pid", "99"}, {"program", "other"}})),
+            Texts{"other crashed before it reported a test, by SIGABRT"});
+}
+
 TEST(FailedOutside, IsAProgramThatFailedThoughNoTestDid) {
   const std::string failed = ends({{"outcome", "failed"}});
-  EXPECT_EQ(failed_outside_of_tests(load(begins() + test_row() + failed).data), Texts{program()});
-  EXPECT_EQ(failed_outside_of_tests(load(begins() + test_row({{"outcome", "failed"}}) + failed).data), Texts());
-  EXPECT_EQ(failed_outside_of_tests(load(begins() + test_row() + ends()).data), Texts());
+  EXPECT_EQ(failed_texts(begins() + test_row() + failed),
+            Texts{program() +
+                  " failed outside of its tests: in the set-up or tear-down of a suite or an environment, or in a "
+                  "listener"});
+  EXPECT_EQ(failed_texts(begins() + test_row({{"outcome", "failed"}}) + failed), Texts());
+  EXPECT_EQ(failed_texts(begins() + test_row() + ends()), Texts());
+}
+
+TEST(FailedOutside, IsAProgramWithAnExitCodeThatNoTestExplains) {
+  const std::string passed = begins() + test_row() + ends();
+  EXPECT_EQ(failed_texts(passed + exits("exit code 7")),
+            Texts{program() + " ended with exit code 7 although none of its tests failed"});
+  EXPECT_EQ(texts(passed + exits("exit code 7")), Texts());
+  EXPECT_EQ(failed_texts(begins() + test_row({{"outcome", "failed"}}) + ends() + exits("exit code 1")), Texts());
+  // A program says with its exit code that it skipped all its tests.
+  EXPECT_EQ(failed_texts(begins() + test_row({{"outcome", "skipped"}}) + ends() + exits("exit code 77")), Texts());
+  EXPECT_EQ(failed_texts(exits("exit code 77")),
+            Texts{program() + " ended with exit code 77 before it reported a test"});
+}
+
+TEST(FailedOutside, IsNotKnownWhereOthersWereNotRead) {
+  model::LoadOptions some;
+  some.tests = model::TestChoice("A.One");
+  const std::string rows = begins() + test_row({{"test", "A.One"}}) + test_row({{"test", "A.Two"}}) + ends();
+  EXPECT_EQ(failed_texts(rows + exits("exit code 7"), some), Texts());
 }
 
 }  // namespace

@@ -23,6 +23,13 @@ constexpr const char* kNoteTraced = "traced";     // by another
 constexpr const char* kNoteNotTraced = "ptrace";  // denied
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";
+/// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,
+/// and its name.
+constexpr const char* kNoteTests = "tests";
+/// A process was waited for: the namespace and the process id of its parent, its own process id, and its status.
+constexpr const char* kNoteEnded = "ended";
+/// A process ends with another exit code than its program chose, because of a problem of ours: its process id.
+constexpr const char* kNoteVerdict = "verdict";
 
 /// A file of kEndSignals numbers (std::uint32_t), in which the programs of a sweep of `bench faults` count the signals
 /// that ended processes for which they waited (agent/exec/child_ends.h). Known to bench.

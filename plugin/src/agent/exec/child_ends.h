@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Which signals ended processes that the program has waited for. For the sweeps of `bench faults`.
+// How processes ended that the program has waited for. For `bench run`, and for the sweeps of `bench faults`.
 //
-// A child that crashes because a call failed is not the test's own crash: the parent gets its status, and often drops
-// it. The kernel gives a status once, to the one that waits. So the functions of libc by which a program waits stand
-// here, in front of libc's own, and add up signals in memory that the watcher of the run reads. Elsewhere they only
-// call libc's. Not seen: a child that no one waits for by these functions, such as a child of a shell.
+// The kernel gives a status once, to the one that waits, and often it is dropped. So the functions of libc by which a
+// program waits stand here, in front of libc's own. `bench run` learns how a program with tests ended: a crash before
+// its tests began, or after they ended, leaves no row. Each end is a line in the notes of the run (passing_on.h). In a
+// sweep, a child that crashes because a call failed is not the test's own crash: signals are added up in memory that
+// the watcher of the run reads. Not seen: a child that no one waits for by these functions, such as that of system().
 #pragma once
 
 namespace syscost::agent {

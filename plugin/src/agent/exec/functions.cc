@@ -146,6 +146,11 @@ void syscost_preload_refused(const char* why) {
   syscost::agent::note_refused(why);
 }
 
+/// For what changes the exit code of this process.
+void syscost_preload_verdict() {
+  syscost::agent::note_verdict();
+}
+
 int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
   return execute(path, arguments, environment);
 }

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -83,6 +84,12 @@ void note(const char* kind, const char* path) {
   close(fd);
 }
 
+/// Tells apart processes of one number: the inode of their namespace. 0 where /proc does not show it.
+unsigned long long process_namespace() {
+  struct stat status {};
+  return fstatat(AT_FDCWD, "/proc/self/ns/pid", &status, 0) == 0 ? status.st_ino : 0;
+}
+
 /// Programs that start others as another user.
 bool changes_the_user(const char* path) {
   const char* const slash = std::strrchr(path, '/');
@@ -128,6 +135,27 @@ void note_refused(const char* why) {
   char text[PATH_MAX];
   std::snprintf(text, sizeof text, "%d %s", getpid(), why);
   note(kNoteRefused, text);
+}
+
+void note_tests() {
+  char text[PATH_MAX];
+  std::snprintf(text, sizeof text, "%llu %d %d %s", process_namespace(), getpid(), getppid(),
+                program_invocation_short_name);
+  note(kNoteTests, text);
+}
+
+void note_ended(int child, int status) {
+  const int kept = errno;
+  char text[128];
+  std::snprintf(text, sizeof text, "%llu %d %d %d", process_namespace(), getpid(), child, status);
+  note(kNoteEnded, text);
+  errno = kept;
+}
+
+void note_verdict() {
+  char text[32];
+  std::snprintf(text, sizeof text, "%d", getpid());
+  note(kNoteVerdict, text);
 }
 
 Environment::Environment(char* const* theirs) : theirs_(theirs) {

@@ -7,6 +7,7 @@
 // its id, its parent and its descriptors.
 #include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +99,14 @@ void note(const char* word, const std::string& text) {
   close(fd);
 }
 
+/// As note_tests() of the preloaded part, which stays out of the program.
+void note_tests(std::string_view name) {
+  struct stat status {};
+  const bool is_known = stat("/proc/self/ns/pid", &status) == 0;
+  note(agent::kNoteTests, std::to_string(is_known ? status.st_ino : 0) + " " + std::to_string(getpid()) + " " +
+                              std::to_string(getppid()) + " " + std::string(name.substr(name.rfind('/') + 1)));
+}
+
 /// The tracer's life. `answer`: where the process waits for an errno, 0 = it is traced.
 [[noreturn]] void be_tracer(pid_t process, int answer, const Guest& guest, const char* program) {
   Tracee tracee(process);
@@ -166,6 +175,8 @@ int run(int argc, char** argv) {
   if (start_tracer(guest, program) != 0) {
     note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
+  } else {
+    note_tests(argv[2]);
   }
   const std::vector<char*> variables = null_ended(environment);
   // Not by libc's function: the preloaded part stands before it, and would execute this program again.

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "os/refusal_note.h"
 #include "os/result.h"
 
 namespace syscost::session {
@@ -27,6 +28,7 @@ void end_quickly() {
   }
   // The handler does not learn the exit code that the program chose.
   if (is_whole) return;
+  note_verdict();
 #ifdef __GLIBC__
   std::quick_exit(1);  // goes on with the handlers that are left
 #else
@@ -45,7 +47,9 @@ void at_process_end(bool (*finish)()) {
   // glibc allows exit() here: it goes on with the handlers that are left, coverage and leak checks among them.
   on_exit(
       [](int status, void* call) {
-        if (!reinterpret_cast<Finish>(call)() && status == 0) std::exit(1);
+        if (reinterpret_cast<Finish>(call)() || status != 0) return;
+        note_verdict();
+        std::exit(1);
       },
       reinterpret_cast<void*>(finish));
 #else
