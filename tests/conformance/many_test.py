@@ -317,12 +317,14 @@ class Many(unittest.TestCase):
             self.assert_exact(copies)
         self.assert_nothing_left(copies)
 
-    def test_in_pid_namespaces_they_share_and_count_exactly(self):
-        copies = self.start(1) + self.start(3, wrapper=("unshare", "--pid", "--fork", "--kill-child"))
-        self.assertEqual([holds_bpf(child) or parked_programs_of(child) for child in self.children_of(copies[1:])], [set()] * 3)
-        self.assert_one_pair(copies[:1])
-        self.assert_exact(copies)
-        self.assert_nothing_left(copies)
+    def test_each_pid_namespace_has_a_helper_that_ends_with_it(self):
+        inside = self.start(2, wrapper=("unshare", "--pid", "--fork", "--kill-child"))
+        outside = self.start(2)
+        self.assertEqual([holds_bpf(child) or parked_programs_of(child) for child in self.children_of(inside)], [set()] * 2)
+        self.assertEqual(len(helpers()), 3)
+        inside[0].kill()
+        self.assert_exact([*outside, inside[1]])
+        self.assert_nothing_left(outside + inside)
 
     def test_ordinary_users_are_served_by_a_helper_with_capabilities_of_its_file(self):
         with tempfile.TemporaryDirectory() as folder:

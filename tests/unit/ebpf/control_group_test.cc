@@ -31,7 +31,7 @@ class ControlGroupTest : public testing::Test {
   void groups(const std::string& lines) const { file("/proc/thread-self/cgroup", lines); }
   std::uint64_t group_of(const std::string& lines) const {
     groups(lines);
-    return own_control_group(root_);
+    return own_surroundings(root_);
   }
   std::optional<std::uint64_t> limit() const { return own_memory_limit(root_); }
 
@@ -49,20 +49,23 @@ TEST_F(ControlGroupTest, IsKnownByItsPathInEachHierarchy) {
 }
 
 TEST_F(ControlGroupTest, OfTheSamePathInAnotherNamespaceIsAnother) {
-  file("/proc/self/ns/cgroup", "");
-  const std::uint64_t first = group_of("0::/\n");
-  std::filesystem::rename(root_ + "/proc/self/ns/cgroup", root_ + "/kept");  // so that its inode is not used again
-  file("/proc/self/ns/cgroup", "");
-  EXPECT_NE(group_of("0::/\n"), first);
+  for (const std::string name_space : {"cgroup", "pid"}) {
+    const std::string path = "/proc/self/ns/" + name_space;
+    file(path, "");
+    const std::uint64_t first = group_of("0::/\n");
+    std::filesystem::rename(root_ + path, root_ + "/kept-" + name_space);  // so that its inode is not used again
+    file(path, "");
+    EXPECT_NE(group_of("0::/\n"), first) << name_space;
+  }
 }
 
 TEST_F(ControlGroupTest, IsNotKnownWithoutProc) {
-  EXPECT_EQ(own_control_group(root_), 0U);
+  EXPECT_EQ(own_surroundings(root_), 0U);
   EXPECT_EQ(limit(), std::nullopt);
 }
 
 TEST_F(ControlGroupTest, OfThisProcessIsTheSameEachTime) {
-  EXPECT_EQ(own_control_group(), own_control_group());
+  EXPECT_EQ(own_surroundings(), own_surroundings());
 }
 
 TEST_F(ControlGroupTest, HasTheLeastLimitOfTheGroupsAboveIt) {

@@ -53,13 +53,16 @@ std::vector<Hierarchy> hierarchies_with_limits(const std::string& root) {
 
 }  // namespace
 
-std::uint64_t own_control_group(const std::string& root) {
-  const std::string groups = read_small_file(root + kGroups);
-  if (groups.empty()) return 0;
-  // A path begins at the root of the reader's namespace of groups.
-  struct stat name_space {};
-  if (stat((root + "/proc/self/ns/cgroup").c_str(), &name_space) != 0) name_space.st_ino = 0;
-  return std::max<std::uint64_t>(hash_of(groups + std::to_string(name_space.st_ino)), 1);
+std::uint64_t own_surroundings(const std::string& root) {
+  std::string all = read_small_file(root + kGroups);
+  if (all.empty()) return 0;
+  // A group's path begins at the root of the reader's namespace of groups.
+  for (const char* name_space : {"/proc/self/ns/cgroup", "/proc/self/ns/pid"}) {
+    struct stat found {};
+    if (stat((root + name_space).c_str(), &found) != 0) found.st_ino = 0;
+    all += std::to_string(found.st_ino) + '\n';
+  }
+  return std::max<std::uint64_t>(hash_of(all), 1);
 }
 
 std::optional<std::uint64_t> own_memory_limit(const std::string& root) {

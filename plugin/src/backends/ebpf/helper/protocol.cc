@@ -83,7 +83,7 @@ ProgramRequest request_of(const Question& question) {
 Address address_of(uid_t user) {
   std::array<char, 32> group{};
   std::snprintf(group.data(), group.size(), "%016llx",
-                static_cast<unsigned long long>(own_control_group()));  // NOLINT(google-runtime-int)
+                static_cast<unsigned long long>(own_surroundings()));  // NOLINT(google-runtime-int)
   return abstract_address("syscost-ebpf-" + build_name() + "-" + group.data() + "-" + std::to_string(user));
 }
 
