@@ -244,7 +244,7 @@ class ChildrenWatched(Case):
     def compare_watched(self, backend):
         # Long enough for the tools to make calls of their own meanwhile.
         flags = f"--syscost_backend={backend}", "--syscost_children", "--gtest_filter=Families.Waiting"
-        calls = {(FAMILY, "set_robust_list"): 1, (FAMILY, "close"): 3, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1}
+        calls = None
         for tools in "", "bpftrace", "bpftrace,perf":
             self.csv = os.path.join(self.folder, f"{backend}.{tools}.csv")
             profile = (f"--syscost_profile={tools}", "--syscost_bpf=syscount") if tools else ()
@@ -252,6 +252,8 @@ class ChildrenWatched(Case):
             found = collections.Counter()
             for row in self.rows(kind="process", record="syscall"):
                 found[row["window"], row["syscall"]] += int(row["entries"])
+            calls = calls or found  # without tools; libc adds some of its own
+            self.assertLessEqual(collections.Counter({(FAMILY, "close"): 3, (FAMILY, "poll"): 1, (FAMILY, "exit_group"): 1}), calls)
             self.assertEqual(found, calls, tools)
 
 

@@ -14,7 +14,7 @@ import sys
 # A folder of plugin/src, and the folders that it may include from besides itself.
 PLUGIN = {
     "libc": [],
-    "os": [],
+    "os": ["libc"],
     "core": ["core/tables", "libc", "os"],
     "csv": ["core", "os"],
     "crash": ["core", "os"],

@@ -33,7 +33,14 @@ std::string_view own_folder(PathBuffer& room) {
   // may get the main program's rights, and a caller may start a link of his own. If he has fewer rights, the folder is
   // unknown.
   if (is_main_program && has_more_rights_than_caller()) return {};
-  if (realpath(is_main_program ? "/proc/self/exe" : ours.dli_fname, room.data()) == nullptr) return {};
+  if (is_main_program) {
+    // In a chroot, /proc shows no path for a program that was started in another mount namespace.
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): as above
+    const auto* const started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    if (realpath("/proc/self/exe", room.data()) == nullptr && realpath(started_as, room.data()) == nullptr) return {};
+  } else if (realpath(ours.dli_fname, room.data()) == nullptr) {
+    return {};
+  }
   const std::string_view path = room.data();
   return path.substr(0, path.find_last_of('/'));
 }

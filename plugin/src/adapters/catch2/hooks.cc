@@ -174,10 +174,12 @@ void on_test_end(const void* reporter, const void* stats) {
       reporter, catch2().slots.test_end, [stats] { test_bodies().test_end(outcome(stats)); }, stats);
 }
 
-template <int Slot>
+/// What prepares and ends a fixture that stays runs where an exception would end the program.
+enum class Part { body, fixture };
+
+template <int Slot, Part Its>
 void on_body(const void* invoker) {
-  // What prepares and ends a fixture that stays runs where an exception would end the program.
-  run_body([invoker] { catch2().invokers.call(invoker, Slot); }, Slot == 0);
+  run_body([invoker] { catch2().invokers.call(invoker, Slot); }, Its == Part::body);
 }
 
 template <class Function>
@@ -225,10 +227,12 @@ bool hook(const Modules& modules) {
   }
   // ITestInvoker has invoke() and two destructors; since 3.7, before them, what prepares and ends a fixture that stays.
   constexpr int kSlotsSince37 = 5;
-  put_in(its.invokers, modules, invokers, 0, on_body<0>);
   if (least_slots(invokers, 3) >= kSlotsSince37) {
-    put_in(its.invokers, modules, invokers, 1, on_body<1>);
-    put_in(its.invokers, modules, invokers, 2, on_body<2>);
+    put_in(its.invokers, modules, invokers, 0, on_body<0, Part::fixture>);
+    put_in(its.invokers, modules, invokers, 1, on_body<1, Part::fixture>);
+    put_in(its.invokers, modules, invokers, 2, on_body<2, Part::body>);
+  } else {
+    put_in(its.invokers, modules, invokers, 0, on_body<0, Part::body>);
   }
   // Catch2 compiled without exceptions throws none of its own either. A program of libc++ does not know ours.
   const bool has_exceptions = std::any_of(modules.begin(), modules.end(), [](const Module& module) {
