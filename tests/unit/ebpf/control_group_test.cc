@@ -49,7 +49,7 @@ TEST_F(ControlGroupTest, IsKnownByItsPathInEachHierarchy) {
 }
 
 TEST_F(ControlGroupTest, OfTheSamePathInAnotherNamespaceIsAnother) {
-  for (const std::string name_space : {"cgroup", "pid"}) {
+  for (const std::string name_space : {"cgroup", "pid", "user"}) {
     const std::string path = "/proc/self/ns/" + name_space;
     file(path, "");
     const std::uint64_t first = group_of("0::/\n");

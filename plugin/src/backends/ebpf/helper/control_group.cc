@@ -57,7 +57,7 @@ std::uint64_t own_surroundings(const std::string& root) {
   std::string all = read_small_file(root + kGroups);
   if (all.empty()) return 0;
   // A group's path begins at the root of the reader's namespace of groups.
-  for (const char* name_space : {"/proc/self/ns/cgroup", "/proc/self/ns/pid"}) {
+  for (const char* name_space : {"/proc/self/ns/cgroup", "/proc/self/ns/pid", "/proc/self/ns/user"}) {
     struct stat found {};
     if (stat((root + name_space).c_str(), &found) != 0) found.st_ino = 0;
     all += std::to_string(found.st_ino) + '\n';
