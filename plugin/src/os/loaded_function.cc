@@ -21,7 +21,8 @@ int look_in(dl_phdr_info* info, std::size_t /*size*/, void* data) {
   module.l_addr = info->dlpi_addr;
   for (const ElfW(Phdr) & segment : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
     if (segment.p_type == PT_DYNAMIC) {
-      module.l_ld = reinterpret_cast<ElfW(Dyn)*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT(performance-no-int-to-ptr)
+      module.l_ld =
+          reinterpret_cast<ElfW(Dyn)*>(info->dlpi_addr + segment.p_vaddr);  // NOLINT(performance-no-int-to-ptr)
     }
   }
   search.found = libc::Module(&module).find("", search.name);
