@@ -20,7 +20,7 @@ namespace {
 /// Run, host, program, start and process id. Large files are read in parts, each with contexts of its own.
 using ProgramKey = std::tuple<NameId, NameId, NameId, NameId, std::uint64_t>;
 /// A program that executes another one goes on as the same process: run, host, process id and its start.
-using ProcessKey = std::tuple<NameId, NameId, std::uint64_t, std::string>;
+using StartKey = std::tuple<NameId, NameId, std::uint64_t, std::string>;
 
 ProgramKey key_of(const Context& context, std::uint64_t pid) {
   return {context.run_id, context.host, context.program, context.started_at, pid};
@@ -85,7 +85,7 @@ std::map<ProgramKey, const RunFacts*> runs_with(const Dataset& data, RunFacts::M
 
 std::vector<Unfinished> unfinished_programs(const Dataset& data) {
   std::map<ProgramKey, const RunFacts*> open;
-  std::map<ProcessKey, const RunFacts*> last_begin;
+  std::map<StartKey, const RunFacts*> last_begin;
   for (const RunFacts& run : data.runs) {
     const Context& context = data.contexts[run.context];
     const ProgramKey key = key_of(context, run.pid);
