@@ -26,6 +26,8 @@ RULES = [
     # The cost of counting is not printed if other work on the machine hides it.
     (re.compile(r"(?:\d+ ns added per call while counting|what counting adds to a call is not measurable: the machine is busy)"),
      "# added per call while counting"),
+    (re.compile(r"; (?:measuring added about [\d.]+ % of OLD's and [\d.]+ % of NEW's \(estimated\)"
+                r"|what measuring added was not estimated for all of it)$"), "; what measuring added: #"),
     # Which libc is here.
     (re.compile(r"\b\d+ of \d+ call sites of libc patched(?:, the rest trapped: .*)?$"), "# of # call sites of libc patched"),
     # Between the file and the backend: moment, host, kernel, the commit where there is one, build type.

@@ -212,6 +212,8 @@ class NormaliseTest(unittest.TestCase):
                             ("+89.7 us  -2.3 ns", "-1.0 us  0 ns"),
                             ("ebpf (131 ns added per call while counting), run a-1-2",
                              "ebpf (what counting adds to a call is not measurable: the machine is busy), run b-3-4"),
+                            ("wall: taken under ebpf; measuring added about 0.4 % of OLD's and 12 % of NEW's (estimated)",
+                             "wall: taken under ebpf; what measuring added was not estimated for all of it"),
                             ("506 of 526 call sites of libc patched, the rest trapped: 20 without room",
                              "423 of 423 call sites of libc patched"),
                             ("OLD  a.csv: run 1-2, label x, 2026-11-21T03:21:09Z", "OLD  a.csv: run 3-4, commit 5, 2025-01-01T00:00:00Z"),

@@ -108,9 +108,14 @@ TEST_P(StrangersTest, ADescriptorOfAConnectionThatIsOneTooManyIsNotClosedByTheSe
   ASSERT_EQ(seteuid(65534), 0);
   for (int i = 0; i < 90; ++i) clients.push_back(connected());
   server_.go_on();
-  for (int i = 0; i < 60; ++i) clients.push_back(connected());
+  for (int i = 0; i < 50; ++i) clients.push_back(connected());
+  char nothing = 0;
+  EXPECT_EQ(recv(clients.back(), &nothing, 1, 0), 0) << "turned away: the queue is empty";
   ASSERT_EQ(seteuid(0), 0);
   server_.pause();
+  ASSERT_EQ(seteuid(65534), 0);
+  for (int i = 0; i < 10; ++i) clients.push_back(connected());
+  ASSERT_EQ(seteuid(0), 0);
   for (std::size_t i = 140; i < clients.size(); ++i) give(clients[i], 1);
   server_.go_on();
   expect_that_it_serves();
