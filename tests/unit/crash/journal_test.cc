@@ -242,10 +242,10 @@ TEST_F(Journals, RefusesWhatItCannotFollow) {
   write(11, "x", 0).has_returned = false;
   EXPECT_TRUE(refuses("had not come back"));
   // Two that append at the same time.
-  FileCall& first = write(11, "x", 0);
-  first.begun = first.ended - 1;
-  FileCall& second = write(11, "y", 1);
-  second.begun = first.begun;
+  write(11, "x", 0);
+  const FileCall first = calls_.back();
+  calls_.back().begun = first.ended - 1;
+  write(11, "y", 1).begun = first.ended - 1;
   EXPECT_TRUE(refuses("at the same time"));
 }
 
