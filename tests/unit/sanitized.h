@@ -10,4 +10,11 @@ inline constexpr bool kIsSanitized = true;
 inline constexpr bool kIsSanitized = false;
 #endif
 
+/// ThreadSanitizer's runtime has a thread of its own, older than any backend, and makes other calls of some functions.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kHasRuntimeThread = true;
+#else
+inline constexpr bool kHasRuntimeThread = false;
+#endif
+
 }  // namespace syscost

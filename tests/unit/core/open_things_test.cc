@@ -92,6 +92,7 @@ TEST(OpenThings, NamesTheDescriptorsThatAreLeft) {
 
 TEST(OpenThings, CountsThreadsAndNotThoseThatWereJoined) {
   std::atomic<bool> ends{false};
+  std::thread([] {}).join();  // with the first one ThreadSanitizer starts a thread of its own
   const OpenThings before = now();
   for (int i = 0; i < 50; ++i) {
     std::thread([] {}).join();
@@ -163,7 +164,8 @@ TEST(OpenThings, ReadsThePeakOfMappings) {
   constexpr std::size_t kBytes = std::size_t{1} << 40;
   const OpenThings before = now();
   void* const mapping = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  ASSERT_NE(mapping, MAP_FAILED);
+  if (mapping == MAP_FAILED)
+    GTEST_SKIP() << "no room for a mapping of 1 TiB: the shadow of ThreadSanitizer, or a limit";
   munmap(mapping, kBytes);
   const LeftOpen left(before, now());
   EXPECT_GE(left.peak_mapped_bytes, kBytes);

@@ -18,13 +18,6 @@
 
 namespace syscost::dispatch {
 
-/// ThreadSanitizer's runtime has a thread of its own, older than any backend.
-#ifdef __SANITIZE_THREAD__
-inline constexpr bool kHasRuntimeThread = true;
-#else
-inline constexpr bool kHasRuntimeThread = false;
-#endif
-
 /// OpenBackend at construction, closed at the end. Tests ask for `backend` first.
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false,
