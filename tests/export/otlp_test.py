@@ -30,7 +30,7 @@ BPFTRACE = os.path.join(DATA, "bpftrace.csv")
 MEBIBYTE = 1 << 20
 
 
-def export(*arguments, env=None, timeout=120):
+def export(*arguments, env=None, timeout=600):
     """Runs `bench export`, in an environment without variables of OpenTelemetry and of proxies."""
     own = {name: value for name, value in os.environ.items()
            if not name.startswith("OTEL_") and not name.lower().endswith("_proxy")}
