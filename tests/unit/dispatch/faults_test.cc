@@ -70,11 +70,16 @@ TEST_P(DispatchFaults, HitDirectCallsAndKeepAllRegisters) {
   long rdi = 0;
   long rsi = 11;
   long rdx = 12;
-  register long r10 asm("r10") = 13;  // NOLINT
-  asm volatile("syscall" : "+a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10) : : "rcx", "r11", "memory");
-  const long kept = rdi + rsi + rdx + r10;  // before a call, which may change r10
+  long r10 = 13;
+  asm volatile(
+      "movq %4, %%r10\n\t"
+      "syscall\n\t"
+      "movq %%r10, %4"
+      : "+a"(result), "+D"(rdi), "+S"(rsi), "+d"(rdx), "+r"(r10)
+      :
+      : "rcx", "r10", "r11", "memory");
   EXPECT_EQ(result, -EPERM);
-  EXPECT_EQ(kept, 36);
+  EXPECT_EQ(rdi + rsi + rdx + r10, 36);
   injector_->close(id);
 }
 
