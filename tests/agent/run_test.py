@@ -16,6 +16,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
 from adapter_case import (BIN, COUNT_CALLS, COUNT_CHILDREN, FILTER_REASON, MANY, NO_CAPABILITIES, PLAIN, UNDER_A_FILTER,  # noqa: E402
                           main)
+from rights import MAY_HAVE_NETWORKS  # noqa: E402
 from run_case import BENCH, RunCase  # noqa: E402
 
 
@@ -75,7 +76,7 @@ class Tests(RunCase):
         self.check_below_ctest(f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes",
                                f'sh -c "{PLAIN} --gtest_filter=WithFixture.One"')
 
-    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "needs root, for a namespace and eBPF, and unshare")
+    @unittest.skipUnless(MAY_HAVE_NETWORKS, "needs unshare, and the rights to make a network namespace")
     def test_the_helper_is_there_before_the_first_test_program(self):
         self.needs("ebpf")
         # In a network namespace of its own, another test's helper has another name, and is not seen here.

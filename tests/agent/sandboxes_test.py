@@ -10,10 +10,12 @@ import shlex
 import shutil
 import subprocess
 import sys
+import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
 from adapter_case import BIN, PLAIN, main  # noqa: E402
-from surroundings_test import ROOT, needs  # noqa: E402
+from surroundings_test import needs  # noqa: E402
+from rights import MAY_HAVE_NETWORKS  # noqa: E402
 from run_case import BENCH, RunCase  # noqa: E402
 
 STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
@@ -32,8 +34,7 @@ exec chroot {root} env -i {variables} {command}
 """
 
 
-@ROOT
-@needs("unshare")
+@unittest.skipUnless(MAY_HAVE_NETWORKS, "needs unshare, and the rights to make namespaces")
 class TwoExecutors(RunCase):
     def execute(self, shard, of, program, run_id="build7", code=0):
         """Runs one shard on an executor of its own, and returns the folder that comes back."""

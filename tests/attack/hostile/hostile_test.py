@@ -33,6 +33,7 @@ import tempfile
 import expectations
 from expectations import BACKENDS, COUNT_CHILDREN
 from odd_starts import ODD_STARTS
+from rights import MAY_HAVE_NETWORKS
 from rows import children_of, exact_or_missing, loops_of, number_of, read_rows
 
 WAYS = ("linked", *BACKENDS)
@@ -138,7 +139,7 @@ class Machine:
                 return Result("-", "sees no children", "")
             flags.append("--syscost_children")
         # With a helper of its own, because its programs are detached while the loop is timed.
-        alone = ["unshare", "--net"] if bare.has_loop and backend == "ebpf" and os.geteuid() == 0 else []
+        alone = ["unshare", "--net"] if bare.has_loop and backend == "ebpf" and MAY_HAVE_NETWORKS else []
         run, rows = self.run_in_own_folder(self.measured, case, *flags, before=alone)
         letter, why = judge(case, backend, bare, run, rows)
         return Result(letter, why, run.output)
@@ -252,7 +253,7 @@ def main():
                 return 0
         print("write the page anew: ./dev update pages")
         return 1
-    if os.geteuid() == 0:
+    if MAY_HAVE_NETWORKS:
         LIBC.unshare(0x40000000)  # CLONE_NEWNET: a helper of our own
     backends = arguments.backend or usable_backends(machine)
     print(f"{'':36} " + " ".join(f"{backend:^13}" for backend in backends))

@@ -86,7 +86,9 @@ std::string look_and_kill() {
 
 TEST(ProcessTree, KillsAllThatIsBelow) {
   if (kHasRuntimeThread) GTEST_SKIP() << "the numbers of processes follow one another only without other threads";
-  EXPECT_EQ(in_new_namespace(0, look_and_kill).find("below: 1 2, killed: 2, gone"), 0U);
+  const std::string text = in_new_namespace(0, look_and_kill);
+  if (text == "skip") GTEST_SKIP() << "a PID namespace cannot be made here";
+  EXPECT_EQ(text.find("below: 1 2, killed: 2, gone"), 0U) << text;
 }
 
 TEST(ProcessTree, KillsItsOwnAndNoOtherProcessUnderAnOuterProc) {

@@ -23,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "../namespaces.h"
 #include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/loaded_programs.h"
@@ -63,7 +64,9 @@ class HeldPrograms : public testing::TestWithParam<Held> {
   void SetUp() override {
     const Result<std::unique_ptr<Backend>> tried = open_backend();
     if (!tried.ok()) GTEST_SKIP() << tried.failure().reason << "; " << tried.failure().how_to_fix;
-    if (is_held_by_the_process(GetParam()) && geteuid() != 0) GTEST_SKIP() << "a network namespace needs root";
+    if (is_held_by_the_process(GetParam()) && !can_unshare(CLONE_NEWNET)) {
+      GTEST_SKIP() << "a network namespace cannot be made here: needs CAP_SYS_ADMIN";
+    }
     if (GetParam() == Held::by_the_process_on_perf_events && !has_tracefs()) {
       GTEST_SKIP() << "no tracefs: mount -t tracefs nodev /sys/kernel/tracing";
     }

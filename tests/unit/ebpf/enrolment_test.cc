@@ -27,7 +27,8 @@
 namespace syscost::ebpf {
 namespace {
 
-/// A child that runs `body`, with the process id `wanted` unless it is 0; -1 where it cannot have that.
+/// A child that runs `body`, with the process id `wanted` unless it is 0; -1 where it cannot have that: containers deny
+/// clone3.
 pid_t start(const std::function<void()>& body, pid_t wanted = 0) {
   clone_args arguments{};
   arguments.exit_signal = SIGCHLD;
@@ -35,7 +36,7 @@ pid_t start(const std::function<void()>& body, pid_t wanted = 0) {
     arguments.set_tid = reinterpret_cast<std::uintptr_t>(&wanted);
     arguments.set_tid_size = 1;
   }
-  const auto child = static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
+  const pid_t child = wanted == 0 ? fork() : static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof arguments));
   if (child == 0) {
     body();
     _exit(0);
