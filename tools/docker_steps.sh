@@ -112,7 +112,7 @@ says "was not granted CAP_PERFMON" "cap_add: [PERFMON]" "--cap-add PERFMON" "aut
 doctor 0 --cap-add PERFMON
 says "was not granted CAP_BPF" "cap_add: [BPF]"
 doctor 0 "${grant[@]}" --user 1000:1000
-says "was granted them, but this process lacks" "setcap cap_bpf,cap_perfmon+ep BINARY" "--ambient-caps +bpf,+perfmon"
+says "was granted them, but this process lacks" "setcap cap_bpf,cap_perfmon+ep /src/build/release/libexec/syscost/syscost-ebpf-helper" "--ambient-caps +bpf,+perfmon"
 doctor 0 "${grant[@]}" --user 1000:1000 --security-opt no-new-privileges
 says "a file's capabilities would be ignored" "--ambient-caps +bpf,+perfmon"
 says_not "setcap"

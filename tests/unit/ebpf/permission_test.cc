@@ -69,7 +69,7 @@ TEST(Permission, AnOrdinaryUserOfAContainerGrantedNothingIsToldOfBothSteps) {
   expect_missing(here,
                  "eBPF needs CAP_BPF and CAP_PERFMON; this Docker container was not granted CAP_BPF and CAP_PERFMON",
                  "in compose.yaml cap_add: [BPF, PERFMON], or docker run --cap-add BPF --cap-add PERFMON; and, for an "
-                 "ordinary user, setcap cap_bpf,cap_perfmon+ep for syscost-ebpf-helper, or ambient capabilities");
+                 "ordinary user, ambient capabilities");
   here.no_new_privileges = true;
   const std::optional<Failure> missing = missing_permission(here);
   ASSERT_TRUE(missing.has_value());

@@ -55,11 +55,10 @@ std::optional<Failure> missing_permission(const Confinement& here) {
   const std::vector<std::string> not_granted = missing_for_bpf(here.bounding);
   if (not_granted.empty()) return not_passed_on(here, spelled_out(missing));
   std::string fix = capability_setting(here.container, not_granted);
+  // Once they are granted, an ordinary user is told of the helper, too, where it would do.
   if (!here.is_root) {
-    fix += here.no_new_privileges
-               ? "; and, for an ordinary user, ambient capabilities (no-new-privileges rules out setcap)"
-               : "; and, for an ordinary user, setcap cap_bpf,cap_perfmon+ep for syscost-ebpf-helper, or ambient "
-                 "capabilities";
+    fix += "; and, for an ordinary user, ambient capabilities";
+    if (here.no_new_privileges) fix += " (no-new-privileges rules out setcap)";
   }
   return Failure{"eBPF needs CAP_BPF and CAP_PERFMON; " + this_container(here.container) + " was not granted " +
                      spelled_out(not_granted),
