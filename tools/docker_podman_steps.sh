@@ -59,7 +59,7 @@ podman_steps() {
   says "backend dispatch" "19 write"
 }
 
-if ! command -v podman >/dev/null; then
+if ! type -P podman >/dev/null; then  # not the function
   skip "there is no podman (Debian: apt-get install podman catatonit)"
 else
   expect 0 bash -c "docker save syscost-example | podman load"

@@ -17,6 +17,7 @@ import unittest
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from backends import AUTOMATIC, BACKENDS, COUNT_CALLS, COUNT_CHILDREN, COUNT_ENTRIES  # pylint: disable=wrong-import-position,unused-import
+from rights import FILTER_REASON, MAY_HAVE_NETWORKS, UNDER_A_FILTER, can_unshare  # pylint: disable=wrong-import-position,unused-import
 
 BIN = os.path.abspath(sys.argv[1])
 MANY = os.path.join(BIN, "adapter_many_shapes")        # with syscost::gtest and GTest::gtest_main
@@ -37,11 +38,6 @@ DENY = os.path.join(BIN, "adapter_deny")                # runs a program under a
 NO_CAPABILITIES = ["capsh", "--drop=all", "--user=nobody", "--"] if os.geteuid() == 0 else None
 # Under this command no backend can count.
 NO_BACKEND = [DENY, "EPERM", "dispatch,seccomp", *NO_CAPABILITIES] if NO_CAPABILITIES else None
-
-# A container engine's seccomp profile: it answers some calls before anybody sees them.
-with open("/proc/self/status", encoding="ascii") as status:
-    UNDER_A_FILTER = "\nSeccomp:\t2" in status.read()
-FILTER_REASON = "under a seccomp filter; in a container run with --security-opt seccomp=unconfined"
 
 Done = collections.namedtuple("Done", "code out err")
 

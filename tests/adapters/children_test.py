@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from adapter_case import BIN, LIMITS, NO_CAPABILITIES, Case, environment, main
+from adapter_case import BIN, LIMITS, NO_CAPABILITIES, UNDER_A_FILTER, Case, environment, main
 
 CHILDREN = os.path.join(BIN, "adapter_children")
 FAMILIES = os.path.join(BIN, "adapter_families")
@@ -210,10 +210,8 @@ class ChildrenOnEbpf(Family, Case):
                          [(str(repetition), "8", "8") for repetition in range(3)])
         # Under a seccomp filter, as in a container, the filter may have denied the read in which the child was blocked.
         # Such an exit has two explanations, so it is counted as lost.
-        with open("/proc/self/status", encoding="ascii") as status:
-            is_filtered = re.search(r"^Seccomp:\t2$", status.read(), re.MULTILINE) is not None
         lost = {row["lost"] for row in self.rows(kind="loop", record="test")}
-        self.assertEqual(lost, {"0", "1"} if is_filtered else {"0"})
+        self.assertEqual(lost, {"0", "1"} if UNDER_A_FILTER else {"0"})
 
     def test_that_measure_themselves_are_counted_by_both(self):
         inner = os.path.join(self.folder, "inner.csv")
@@ -225,7 +223,9 @@ class ChildrenOnEbpf(Family, Case):
         self.assertEqual(self.processes(), {("Children.ForkedAndExecuted", SELF): 2, ("Children.ForkedAndExecuted", OTHER): 14})
 
     def test_add_up(self):
-        self.measure("--gtest_filter=Families.*", "--syscost_cycles=4", "--syscost_repeats=3", program=FAMILIES)
+        # Under a filter StartedInATimedPass loses an event (test_that_were_born_while_nothing_was_attached_are_counted_later).
+        left_out = "-*.StartedInATimedPass" if UNDER_A_FILTER else ""
+        self.measure(f"--gtest_filter=Families.*{left_out}", "--syscost_cycles=4", "--syscost_repeats=3", program=FAMILIES)
         for row in self.rows(kind="process", record="syscall"):
             ended = [int(row[key]) for key in ("calls", "restarts", "in_flight", "no_return")]
             self.assertEqual(int(row["entries"]), sum(ended), row)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import unittest
 
-from adapter_case import BIN, PLAIN_MAIN, Case, environment
+from adapter_case import BIN, PLAIN_MAIN, Case, can_unshare, environment
 
 PROFILED = os.path.join(BIN, "adapter_profiled")
 BENCHMARKS = os.path.join(BIN, "benchmark_shapes")
@@ -55,9 +55,8 @@ class ProfileCase(Case):
 
     def private_mounts(self, *commands):
         """A command to run another in, with mounts of its own."""
-        tried = subprocess.run(["unshare", "--mount", "true"], capture_output=True, text=True, check=False)
-        if tried.returncode != 0:
-            self.skipTest(f"needs mounts of its own, which take CAP_SYS_ADMIN: {tried.stderr.strip()}")
+        if not can_unshare("--mount"):
+            self.skipTest("needs mounts of its own, which take CAP_SYS_ADMIN")
         return ["unshare", "--mount", "sh", "-ec", "; ".join(commands) + '; exec "$@"', "sh"]
 
     def script(self, name, source):

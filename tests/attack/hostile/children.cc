@@ -202,6 +202,7 @@ HOSTILE(process_clears_signal_handlers, 20,
     call_both(50);
     raw(SYS_exit_group, 0);
   }
+  if (child == -ENOSYS) GTEST_SKIP() << "a filter answers clone3";
   ASSERT_GT(child, 0);
   expect_clean_end(static_cast<pid_t>(child));
   call_both(10);

@@ -126,11 +126,14 @@ HOSTILE(threads_come_and_go, 2000, "five hundred threads one after another make 
 
 HOSTILE(threads_of_other_descriptors, 40,
         "a thread gets its own descriptor table and closes everything in it, before a loop") {
-  std::thread([] {
-    raw(SYS_unshare, 0x400);  // CLONE_FILES
+  bool has_its_own = false;
+  std::thread([&] {
+    has_its_own = raw(SYS_unshare, 0x400) == 0;  // CLONE_FILES
+    if (!has_its_own) return;
     raw(SYS_close_range, 3, ~0U, 0);
     call_both(10);
   }).join();
+  if (!has_its_own) GTEST_SKIP() << "a filter answers unshare";
   call_both(10);
   run_loop();
 }

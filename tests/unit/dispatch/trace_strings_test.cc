@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/dispatch/string_copies.h"
 #include "traced.h"
 
 namespace syscost::dispatch {
@@ -51,6 +52,7 @@ TEST_P(TraceStringsTest, KeepsBothPathsOfARename) {
 }
 
 TEST_P(TraceStringsTest, KeepsThePathOfACallThatFailsAfterItHasBeenRead) {
+  if (has_seccomp_filter()) GTEST_SKIP() << "a seccomp filter may give any error: no text is kept";
   open();
   const std::string long_name = "/" + std::string(280, 'x');
   const std::string long_path = std::string(5000, '/');
