@@ -2,6 +2,7 @@
 //
 // The process of the test: it executes another program, leaves the tests to a child, ends, or calls itself something
 // else.
+#include <linux/capability.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -121,8 +122,9 @@ HOSTILE(errno_after_measured_code, 10, "looks at errno after measured code, in a
 }
 
 HOSTILE(locks_all_memory, 40, "locks all of its memory (mlockall), present and future") {
+  if (geteuid() != 0 || prctl(PR_CAPBSET_READ, CAP_IPC_LOCK) != 1) GTEST_SKIP() << "needs CAP_IPC_LOCK";
   call_both(5);
-  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) GTEST_SKIP() << "needs CAP_IPC_LOCK";
+  ASSERT_EQ(mlockall(MCL_CURRENT | MCL_FUTURE), 0);
   std::thread([] { call_both(10); }).join();
   call_both(5);
   munlockall();

@@ -60,17 +60,15 @@ class Unwinder {
  private:
   static constexpr std::int64_t kRegistersInContext = 40;
 
-  /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these. There
-  /// are holes between the parts of a file, and what stands on a stack may point into one.
-  bool is_return_from_handler() {
-    constexpr std::uint64_t kCode = 0x050f'0000'000f'c0c7;  // without the first byte, which is the prefix
-    constexpr std::uint64_t kLastByte = sizeof kCode;
+  /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these. What
+  /// stands on a stack may point into a hole between the parts of a file, or into a library that another thread unloads
+  /// now.
+  bool is_return_from_handler() const {
     constexpr unsigned char kPrefix = 0x48;
-    constexpr std::uint64_t kPageBits = 12;
-    const std::uint64_t first = ip_ >> kPageBits;
-    const std::uint64_t last = (ip_ + kLastByte) >> kPageBits;
-    if (!can_read_page(first) || (first != last && !can_read_page(last))) return false;
-    return read_at<unsigned char>(ip_) == kPrefix && read_at<std::uint64_t>(ip_ + 1) == kCode;
+    constexpr std::uint64_t kCode = 0x050f'0000'000f'c0c7;
+    unsigned char prefix = 0;
+    std::uint64_t code = 0;
+    return read_user(ip_, prefix) && prefix == kPrefix && read_user(ip_ + 1, code) && code == kCode;
   }
 
   void add_frame(const Rule& rule) {
