@@ -81,7 +81,8 @@ std::uint64_t groups(std::vector<std::uint64_t> exits, std::uint64_t apart) {
   return count;
 }
 
-std::uint64_t median_of(std::vector<std::uint64_t> values) {
+/// Reorders the values.
+std::uint64_t median_of(std::vector<std::uint64_t>& values) {
   std::sort(values.begin(), values.end());
   return *gpu::percentile(values, 0.50);
 }
