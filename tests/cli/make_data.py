@@ -29,6 +29,8 @@ HEADER = ",".join(COLUMNS)
 # Columns that files before version 7 lack.
 MEASURES = set(re.findall(r"Column::k(\w+)", re.search(r"kMeasureColumns = \{(.*?)\};", SCHEMA, re.DOTALL)[1]))
 MEASURES = {name for word, name in re.findall(r'X\(k(\w+),\s*"(\w+)"\)', SCHEMA) if word in MEASURES}
+# And before version 10.
+OF_THREADS = {"by_started_threads", "by_older_threads"}
 
 
 def row(**cells):
@@ -43,7 +45,8 @@ def row(**cells):
 
 def columns_of(version):
     return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)
-            and (version >= 8 or column != "injected") and (version >= 9 or column != "peak_mapped_bytes")]
+            and (version >= 8 or column != "injected") and (version >= 9 or column != "peak_mapped_bytes")
+            and (version >= 10 or column not in OF_THREADS)]
 
 
 def header_of(version):

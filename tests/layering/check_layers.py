@@ -76,7 +76,8 @@ PLUGIN = {
 BENCH = {
     "csv": ["plugin/os", "syscost"],
     "model": ["csv", "plugin/core", "syscost"],
-    "stats": ["csv", "model", "syscost"],
+    "judge": [],
+    "stats": ["csv", "judge", "model", "syscost"],
     "render": ["csv", "model", "plugin/os", "stats"],
     "scale": ["model", "stats", "syscost"],
     "report": ["findings", "model", "render", "stats", "syscost", "trace"],
@@ -89,8 +90,8 @@ BENCH = {
     "exports": ["csv", "otlp"],
     "cli": ["budgets", "csv", "model", "plugin/session/options", "render", "stats", "syscost"],
     "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
-    "commands": ["budgets", "cli", "csv", "exports", "faults", "findings", "gpu_stamps", "groups", "model", "otlp", "plugin/os", "render",
-                 "report", "scale", "stats", "syscost", "trace"],
+    "commands": ["budgets", "cli", "csv", "exports", "faults", "findings", "gpu_stamps", "groups", "judge", "model", "otlp", "plugin/os",
+                 "render", "report", "scale", "stats", "syscost", "trace"],
     ".": ["cli", "commands", "plugin/os", "render"],
     "shell": ["cli", "plugin/backends/ebpf/helper", "plugin/core", "plugin/session/options"],
 }

@@ -68,6 +68,8 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
       row.classes = data.names.intern(call.classes);
       row.calls = Measured(call.calls);
       row.errors = Measured(call.errors);
+      row.by_started_threads = Measured(std::uint64_t{has_races && call.syscall == std::string_view("futex") ? 1U : 0U});
+      row.by_older_threads = Measured(std::uint64_t{0});
       if (call.errors != 0) row.errnos = data.names.intern("ENOENT:" + std::to_string(call.errors));
       data.rows.append(row);
       total += call.calls;
@@ -105,8 +107,9 @@ std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::siz
     model::Dataset new_data = run(body, change, repetitions, random);
     const auto old_window = stats::summarize(old_data, model::group_samples(old_data).front(), true);
     const auto new_window = stats::summarize(new_data, model::group_samples(new_data).front(), true);
-    const stats::Comparison row = stats::compare_windows(&old_window, &new_window, {});
-    regressed += row.verdict == stats::Verdict::regressed ? 1 : 0;
+    std::vector<stats::Comparison> row = {stats::compare_windows(&old_window, &new_window, {})};
+    stats::decide_doubts(row);
+    regressed += row.front().verdict == stats::Verdict::regressed ? 1 : 0;
   }
   return regressed;
 }

@@ -88,12 +88,13 @@ Examples:
   bench show stacks.folded --svg flame.svg  a flame graph of call stacks)";
 
 inline constexpr const char* kCompareFooter =
-    R"(Counts are exact: any growth of a syscall's calls or of an errno is a regression; the last column names it.
+    R"(Where one thread makes the calls, counts are exact: more calls of a family (the ways to write, to look for a file,
+...) or failures of a kind are a regression, and so are fewer syncs. As many or fewer of a family are exchanged: green.
+Where several threads do, or counts vary, a difference is `in doubt`, until so many runs of each side as the last
+column says show that it is no chance; --strict ends with 3 then.
 A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, unless you give --allow or --gate none.
-Not gated: syscalls of class %volatile (futex, allocator, ...) and of --volatile; tests in which only these changed are
-shown with --all only. Also not gated: calls that moved between tests of a program that makes as many as before: `moved`.
-If counts vary among repetitions, they regress when the old and new ranges are further apart than --near-abs and
---near-rel. A time, wall or processor (cpu), regresses if chance does not explain the difference (p < 0.05, adjusted for
+Not gated: futex, syscalls of --volatile, and where several threads make the calls those of class %volatile (allocator,
+...); tests in which only these changed are shown with --all only. A time, wall or processor (cpu), regresses if chance does not explain the difference (p < 0.05, adjusted for
 the number of tests) and the whole interval of the difference is beyond --threshold. Times are always shown, and gated
 with --gate time (both), wall, cpu or all. Repetitions inside one process do not show how much two processes differ;
 `bench ab` does. On a busy machine --gate counts,cpu finds more than wall time does.

@@ -91,8 +91,8 @@ void add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& v
 
 /// Which counts may vary, and how far.
 void add_count_options(CLI::App& app, Raw& raw) {
-  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls; without it 1 where counts vary, else 0");
-  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent; without it 1 where counts vary, else 0");
+  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls (default 0)");
+  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent (default 0)");
   add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
                  "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
   add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",

@@ -50,8 +50,8 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   for (const std::optional<double>& near : {raw.near_abs, raw.near_rel}) {
     if (near && (!std::isfinite(*near) || *near < 0)) return "--near-abs and --near-rel take a number, 0 or more";
   }
-  if (raw.near_abs) tolerance.abs = tolerance.exact_abs = *raw.near_abs;
-  if (raw.near_rel) tolerance.rel = tolerance.exact_rel = *raw.near_rel / 100;
+  if (raw.near_abs) tolerance.abs = *raw.near_abs;
+  if (raw.near_rel) tolerance.rel = *raw.near_rel / 100;
   options.counts = stats::CountPolicy(tolerance);
   for (const std::string& selector : raw.volatiles) {
     if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;

@@ -188,7 +188,7 @@ std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
 }
 
 bool is_as_before(Verdict verdict) {
-  return verdict == Verdict::same || verdict == Verdict::near || verdict == Verdict::moved;
+  return verdict == Verdict::same || verdict == Verdict::near || verdict == Verdict::exchanged;
 }
 
 bool is_red(const Comparison& row) {

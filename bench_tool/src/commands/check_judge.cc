@@ -21,10 +21,8 @@
 #include "model/surroundings.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
-#include "stats/scatter.h"
 #include "stats/several_processes.h"
 #include "stats/site_changes.h"
-#include "stats/unequal_waits.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -154,7 +152,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
   }
   bool has_pair = false;
-  std::vector<Comparison> rows;  // apart: moved calls are found over all of them
+  std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
                        std::optional<std::size_t> in_run) {
     rows.push_back(stats::compare_windows(expected, now, policy));
@@ -189,7 +187,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
-  const stats::JointJudgement together = stats::judge_together(policy, rows);
+  stats::decide_doubts(rows);
   std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "the baseline", "the run", rows);
   std::vector<const Comparison*> pointers;
   for (const Comparison& row : rows) pointers.push_back(&row);
@@ -205,13 +203,6 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   add_warnings(result);
   if (!without_errors.empty()) result.warnings.push_back(without_errors);
   if (const std::string line = left_unjudged(result); !line.empty()) result.warnings.push_back(line);
-  for (const stats::ScatteredProgram& program : together.scattered) {
-    result.warnings.push_back(stats::warning_of(program));
-  }
-  if (together.unequal_waits != 0) {
-    result.warnings.push_back(stats::warning_of_unequal_waits(together.unequal_waits,
-                                                              "to judge them, make the baseline from 3 runs or more"));
-  }
   for (std::string& line : unclear) result.warnings.push_back(std::move(line));
   for (std::string& line : injected) result.warnings.push_back(std::move(line));
   return {};

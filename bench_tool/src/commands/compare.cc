@@ -31,7 +31,6 @@
 #include "stats/retries.h"
 #include "stats/several_processes.h"
 #include "stats/site_changes.h"
-#include "stats/unequal_waits.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -288,19 +287,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  stats::JointJudgement together = stats::judge_together(options.counts, result.rows);
-  result.scattered = std::move(together.scattered);
+  stats::decide_doubts(result.rows);
   for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
     result.warnings.push_back(std::move(line));
   }
   explain(pairing.pairs, old_groups, new_groups, result);
-  for (const stats::ScatteredProgram& program : result.scattered) {
-    result.warnings.push_back(stats::warning_of(program));
-  }
-  if (together.unequal_waits != 0) {
-    result.warnings.push_back(stats::warning_of_unequal_waits(
-        together.unequal_waits, "to judge them, run both 5 times (--gtest_repeat=5, or bench ab --counts)"));
-  }
   const auto retried = std::count_if(result.rows.begin(), result.rows.end(), [](const Comparison& row) {
     return row.new_window != nullptr && row.new_window->was_retried;
   });
@@ -395,7 +386,6 @@ bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& p
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';
     return false;
   }
-  judge_among_all_tests(options, result);
   return true;
 }
 

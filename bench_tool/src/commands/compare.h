@@ -20,7 +20,6 @@
 #include "render/paint.h"
 #include "scale/law_changes.h"
 #include "stats/row_times.h"
-#include "stats/scatter.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
@@ -50,7 +49,6 @@ struct CompareResult {
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
   ProgramFaults lost;  ///< Programs of NEW that crashed and did not in OLD; each has a warning.
-  std::vector<stats::ScatteredProgram> scattered;  ///< Each has a warning.
   std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
@@ -72,13 +70,6 @@ void load_both(const cli::Options& options, CompareResult& result, csv::Problems
 /// Pairs and judges the tests of `result.old_data` and `new_data`. You may call it again after you loaded more. Returns
 /// the reasons why it could not, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
-
-/// Judges the counts of the chosen tests as a comparison of all tests would. Reads all tests if that may matter.
-void judge_among_all_tests(const cli::Options& options, CompareResult& result);
-
-/// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
-/// a test of this name; the key does not depend on that.
-std::string row_key(const stats::Comparison& row);
 
 /// Adds warnings about what differs between the sides, and about the times that are incomparable for it.
 void add_warnings(CompareResult& result);

@@ -32,7 +32,9 @@ const WindowSummary& window_of(const Comparison& row) {
 std::string evidence(const Comparison& row, std::string_view word) {
   if (word == "counts") {
     const std::string lines = site_sentence(site_lines(row, kFewSiteLines));
-    return "calls: " + breakdown(row) + (lines.empty() ? "" : "; " + lines);
+    std::string text = "calls: " + breakdown(row);
+    for (const std::string& more : {row.reason, lines}) text += (more.empty() ? "" : "; ") + more;
+    return text;
   }
   if (word == "wall") return "wall: " + time_cell(row, kWallTime, "");
   if (word == "cpu") return "cpu: " + time_cell(row, kCpuTime, "");

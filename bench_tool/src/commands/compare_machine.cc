@@ -123,7 +123,6 @@ Json row_json(const stats::Comparison& row) {
                       {"new_range", {to_json(delta.new_count.min), to_json(delta.new_count.max)}},
                       {"change", delta.change == stats::Change::grew     ? "grew"
                                  : delta.change == stats::Change::shrank ? "shrank"
-                                 : delta.change == stats::Change::moved  ? "moved"
                                                                          : "near"},
                       {"gated", delta.is_gated()},
                       {"new_errno", delta.is_new_errno && !delta.errno_name.empty()},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "commands/compare.h"
+#include "judge/direction.h"
 #include "render/units.h"
 
 namespace syscost::bench::commands {
@@ -159,18 +160,21 @@ std::string breakdown(const Comparison& row) {
     }
     if (delta.is_per_run) out += " (per run)";
     if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
-    if (delta.is_volatile) out += " (volatile)";
-    if (delta.change == stats::Change::moved) out += " (moved)";
+    if (judge::is_too_early(delta.syscall, delta.errno_name)) {
+      out += " (too early)";
+    } else if (delta.is_volatile) {
+      out += " (volatile)";
+    }
   }
   return out;
 }
 
 std::string verdict_line(const CompareResult& result) {
   // Bad news first.
-  static constexpr std::array<Verdict, 11> kOrder = {
-      Verdict::regressed,    Verdict::errored, Verdict::inconclusive, Verdict::insufficient,
-      Verdict::incomparable, Verdict::missing, Verdict::added,        Verdict::improved,
-      Verdict::near,         Verdict::moved,   Verdict::same};
+  static constexpr std::array<Verdict, 12> kOrder = {
+      Verdict::regressed,    Verdict::errored, Verdict::in_doubt, Verdict::inconclusive, Verdict::insufficient,
+      Verdict::incomparable, Verdict::missing, Verdict::added,    Verdict::improved,     Verdict::exchanged,
+      Verdict::near,         Verdict::same};
   std::string out;
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),

@@ -23,6 +23,16 @@ using stats::Verdict;
 
 constexpr std::string_view kProgram = "{program}";
 
+/// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
+/// a test of this name; the key does not depend on that.
+std::string row_key(const Comparison& row) {
+  const stats::WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
+  const std::string program_suffix = fmt::format(" ({})", window.program);
+  std::string_view name = window.name;
+  if (name.ends_with(program_suffix)) name.remove_suffix(program_suffix.size());
+  return fmt::format("{}\t{}", window.program, name);
+}
+
 /// Prints a line on a terminal, and nothing elsewhere.
 void show_progress(std::ostream& err, const std::string& line) {
   if (err.rdbuf() == std::cerr.rdbuf() && ::isatty(STDERR_FILENO) == 1) err << "\r\033[K" << line << std::flush;

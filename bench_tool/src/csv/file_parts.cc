@@ -35,8 +35,9 @@ std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uin
   return end;
 }
 
-/// Columns of a file of ours, by its header; one that is not whole is refused by the part that it is in.
-Columns columns_of(const Input& input) {
+/// The oldest version that has the columns of a file of ours, by its header; one that is not whole is refused by the
+/// part that it is in.
+int version_of_file(const Input& input) {
   std::string header(kHeaderBytes, '\0');
   std::size_t filled = 0;
   const ReadBytes bytes = input.bytes_of(0, header.size());
@@ -47,14 +48,12 @@ Columns columns_of(const Input& input) {
   }
   header.resize(std::min(header.find('\n'), filled));
   std::erase(header, '"');  // see reader.cc
-  const auto has = [&](schema::Column column) {
-    return header.find(fmt::format(",{},", schema::kColumnNames[static_cast<std::size_t>(column)])) !=
-           std::string::npos;
-  };
-  if (!has(schema::Column::kCpuNs)) return Columns::before_cpu_ns;
-  if (!has(schema::kMeasureColumns.front())) return Columns::before_measures;
-  if (!has(schema::Column::kInjected)) return Columns::before_injected;
-  return has(schema::Column::kPeakMappedBytes) ? Columns::all : Columns::before_peak_mapped;
+  int version = schema::kOldestSchemaVersion;
+  for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
+    const bool is_there = header.find(fmt::format(",{},", schema::kColumnNames[i])) != std::string::npos;
+    if (is_there) version = std::max(version, schema::column_since(static_cast<schema::Column>(i)));
+  }
+  return version;
 }
 
 }  // namespace
@@ -67,12 +66,12 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
   // A file without our header is no CSV of ours. Read as one part, it is refused at its first line.
   if (count < 2 || !input.beginning().starts_with(schema::kColumnNames.front())) return whole;
 
-  const Columns columns = columns_of(input);
+  const int version = version_of_file(input);
   std::vector<FilePart> parts;
   std::uint64_t offset = 0;
   for (std::uint64_t i = 1; i <= count && offset < size; ++i) {
     const std::uint64_t end = i == count ? size : std::max(offset, next_line_begin(input, size / count * i, size));
-    if (end != offset) parts.push_back({offset, end - offset, offset == 0 ? Columns::in_first_line : columns});
+    if (end != offset) parts.push_back({offset, end - offset, offset == 0 ? kVersionInFirstLine : version});
     offset = end;
   }
   // A file may grow while it is read: what was appended belongs to the last part.
@@ -82,7 +81,7 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
 
 ReadEnd read_csv_part(Input& input, const FilePart& part, const RowHandler& handle, Problems& problems) {
   ReadBytes bytes = input.is_regular() ? input.bytes_of(part.offset, part.size) : input.bytes();
-  return read_csv(input.path(), std::move(bytes), handle, problems, part.columns);
+  return read_csv(input.path(), std::move(bytes), handle, problems, part.version);
 }
 
 }  // namespace syscost::bench::csv

@@ -19,7 +19,7 @@ namespace syscost::bench::csv {
 struct FilePart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  ///< 0: to the end, however far that is.
-  Columns columns = Columns::in_first_line;
+  int version = kVersionInFirstLine;
 };
 
 /// At least one part, at most `most`; small files, pipes and files that cannot be read are one. `input` is open.

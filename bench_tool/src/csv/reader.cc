@@ -27,6 +27,14 @@ std::string_view name_before(std::size_t column) {
   return schema::kColumnNames[column];
 }
 
+bool is_first_of_version(std::size_t column) {
+  const int since = schema::column_since(static_cast<schema::Column>(column));
+  for (std::size_t i = 0; i < column; ++i) {
+    if (schema::column_since(static_cast<schema::Column>(i)) == since) return false;
+  }
+  return since > schema::kOldestSchemaVersion;
+}
+
 /// Returns the fault of a header line as a sentence; "" for a header of a version that bench reads. The columns always
 /// have the same order. `version` becomes the newest one with the columns of the header.
 std::string header_fault(std::string_view line, int& version) {
@@ -39,12 +47,8 @@ std::string header_fault(std::string_view line, int& version) {
     if (i == static_cast<std::size_t>(schema::kNamesBefore.front().first)) has_names_before = found == name_before(i);
     const std::string_view expected = has_names_before ? name_before(i) : schema::kColumnNames[i];
     if (found != expected) {
-      // The first columns that a version brought decide whether the file has all of them.
-      const bool may_lack = i == static_cast<std::size_t>(schema::Column::kCpuNs) ||
-                            i == static_cast<std::size_t>(schema::kMeasureColumns.front()) ||
-                            i == static_cast<std::size_t>(schema::Column::kPeakMappedBytes) ||
-                            i == static_cast<std::size_t>(schema::Column::kInjected);
-      if (may_lack) {
+      // The first column that a version brought decides whether the file has all of them.
+      if (is_first_of_version(i)) {
         version = since - 1;
         continue;
       }
@@ -96,10 +100,10 @@ bool is_header(const Row& row) {
 }
 
 /// How many columns a row has.
-std::size_t count_of(Columns columns) {
+std::size_t columns_of(int version) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
-    if (schema::column_since(static_cast<schema::Column>(i)) <= version_with(columns)) ++count;
+    if (schema::column_since(static_cast<schema::Column>(i)) <= version) ++count;
   }
   return count;
 }
@@ -133,7 +137,7 @@ class RowReader {
     std::string header(line.text);
     std::erase(header, '"');  // no name of ours has one, and a program that saves the file may quote each
     std::string fault = header_fault(header, columns_version);
-    row_.expect(columns_of_version(columns_version));
+    row_.expect(columns_version);
     if (fault.empty()) return true;
     const bool is_ours = header.starts_with(fmt::format("{},", schema::kColumnNames.front()));
     if (header.starts_with(schema::kColumnNames.front()) && !is_ours) {
@@ -156,7 +160,7 @@ class RowReader {
   }
 
   /// Which columns the rows have; the header was read elsewhere.
-  void expect(Columns columns) { row_.expect(columns); }
+  void expect(int version) { row_.expect(version); }
 
   void read_rows(const RowHandler& handle) {
     for (Line line; lines_.next(line);) {
@@ -216,8 +220,8 @@ class RowReader {
     if (line.substr(line.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) return kSecondHeader;
     const int version = version_of(line);
     const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
-    const bool is_other = version != 0 && columns_of_version(version) != row_.columns_;
-    if (is_other && cells == count_of(columns_of_version(version))) {
+    const bool is_other = version != 0 && columns_of(version) != row_.count_;
+    if (is_other && cells == columns_of(version)) {
       return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
     }
     switch (fault) {
@@ -243,13 +247,12 @@ class RowReader {
   bool skips_ = false;
 };
 
-ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-                 Columns columns) {
+ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems, int version) {
   ReadEnd end;
   try {
     RowReader reader(name, std::move(bytes), problems);
-    if (columns != Columns::in_first_line) reader.expect(columns);
-    if (columns == Columns::in_first_line && !reader.read_header()) return end;
+    if (version != kVersionInFirstLine) reader.expect(version);
+    if (version == kVersionInFirstLine && !reader.read_header()) return end;
     end.is_ours = true;
     reader.read_rows(handle);
     end.lines = reader.lines();

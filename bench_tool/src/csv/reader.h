@@ -22,23 +22,9 @@
 
 namespace syscost::bench::csv {
 
-/// Which columns the rows of a file have, as its version says. The caller may know that from the header, which it read
-/// before.
-enum class Columns { in_first_line, all, before_peak_mapped, before_injected, before_measures, before_cpu_ns };
-
-/// The schema version of files with these columns. `columns` is not `in_first_line`.
-constexpr int version_with(Columns columns) {
-  if (columns == Columns::before_cpu_ns) return schema::kCpuNsSince - 1;
-  if (columns == Columns::before_measures) return schema::kMeasuresSince - 1;
-  if (columns == Columns::before_injected) return schema::kInjectedSince - 1;
-  return columns == Columns::before_peak_mapped ? schema::kPeakMappedSince - 1 : schema::kSchemaVersion;
-}
-constexpr Columns columns_of_version(int version) {
-  if (version < schema::kCpuNsSince) return Columns::before_cpu_ns;
-  if (version < schema::kMeasuresSince) return Columns::before_measures;
-  if (version < schema::kInjectedSince) return Columns::before_injected;
-  return version < schema::kPeakMappedSince ? Columns::before_peak_mapped : Columns::all;
-}
+/// Of a file whose first line says which columns its rows have. Otherwise a schema version says it, which the caller
+/// knows from the header that it read before.
+inline constexpr int kVersionInFirstLine = 0;
 
 /// One row; cells live until the handler returns.
 class Row {
@@ -60,20 +46,18 @@ class Row {
 
   static constexpr std::uint8_t kAbsent = 0xff;
 
-  Row() { expect(Columns::all); }
+  Row() { expect(schema::kSchemaVersion); }
   /// Call it before the first line.
-  void expect(Columns columns) {
-    columns_ = columns;
+  void expect(int version) {
     count_ = 0;
     for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
-      const bool is_there = schema::column_since(static_cast<schema::Column>(i)) <= version_with(columns);
+      const bool is_there = schema::column_since(static_cast<schema::Column>(i)) <= version;
       positions_[i] = is_there ? static_cast<std::uint8_t>(count_++) : kAbsent;
     }
     cells_.expect(count_);
   }
 
   Cells cells_{schema::kColumnCount};
-  Columns columns_ = Columns::all;
   std::size_t count_ = 0;                                       ///< Of columns.
   std::array<std::uint8_t, schema::kColumnCount> positions_{};  ///< In a line, from 0; kAbsent = not there.
   std::uint64_t line_ = 0;
@@ -98,7 +82,7 @@ struct ReadEnd {
 
 /// Reads the whole input `bytes`, called `name` in messages. Calls `handle` for each whole row, in file order.
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
-                 Columns columns = Columns::in_first_line);
+                 int version = kVersionInFirstLine);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <set>
 #include <tuple>
@@ -15,8 +16,9 @@ namespace syscost::bench::model {
 namespace {
 
 // A line is fields between tabs. Names hold none: they were made printable when they were read.
-constexpr std::string_view kVersion = "2";
-constexpr std::string_view kVersionBefore = "1";  ///< Read as well.
+constexpr std::string_view kVersion = "3";
+constexpr std::string_view kVersionWithoutThreads = "2";  ///< Read as well, and written where threads are not known.
+constexpr std::string_view kVersionBefore = "1";          ///< Read as well.
 constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
@@ -25,6 +27,8 @@ constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kCalls = "calls";
 constexpr std::string_view kEntries = "entries";
 constexpr std::string_view kErrors = "errors";
+constexpr std::string_view kThreads = "threads";
+constexpr std::string_view kSeveralThreads = "several_threads";  ///< The last word of a window's line.
 constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
@@ -124,7 +128,8 @@ class Parser {
       fault(line_, "not a baseline: `bench baseline update` writes one");
       return false;
     }
-    if (fields.size() < 2 || (fields[1] != kVersion && fields[1] != kVersionBefore)) {
+    static constexpr std::array kReadable = {kVersion, kVersionWithoutThreads, kVersionBefore};
+    if (fields.size() < 2 || std::none_of(kReadable.begin(), kReadable.end(), [&](std::string_view one) { return one == fields[1]; })) {
       fault(line_, fmt::format("a baseline of format {}, and this bench reads format {}",
                                fields.size() < 2 ? "?" : fields[1], kVersion));
       return false;
@@ -158,6 +163,7 @@ class Parser {
       };
       tells_entries_ = has(kEntries);
       tells_errors_ = has(kErrors);
+      tells_threads_ = has(kThreads);
     } else if (fields.size() == 2) {
       out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kEmptyField ? "" : fields[1]);
     } else {
@@ -199,7 +205,8 @@ class Parser {
 
   void take_window(const std::vector<std::string_view>& fields) {
     const auto words = split(fields[4], " ");
-    const std::size_t n = words.size() == 3 ? to_number<std::size_t>(words[2]).value_or(0) : 0;
+    const bool has_others = words.size() == 4 && words[3] == kSeveralThreads;
+    const std::size_t n = words.size() == 3 || has_others ? to_number<std::size_t>(words[2]).value_or(0) : 0;
     const bool is_kind = std::find(schema::kKinds.begin(), schema::kKinds.end(), words[0]) != schema::kKinds.end();
     if (n == 0 || !is_kind) {
       fault(line_, fmt::format("\"{}\" is not kind, outcome and number of repetitions", fields[4]));
@@ -215,6 +222,7 @@ class Parser {
     window.kind = words[0];
     window.outcome = words[1] == kEmptyField ? "" : words[1];
     window.n = n;
+    if (tells_threads_) window.has_other_threads = has_others;
     out_.windows.push_back(std::move(window));
   }
 
@@ -224,6 +232,7 @@ class Parser {
   bool has_words_before_ = false;  ///< The file is of format 1.
   bool tells_entries_ = false;
   bool tells_errors_ = true;
+  bool tells_threads_ = false;
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
@@ -233,6 +242,7 @@ class Parser {
 struct Told {
   bool entries = false;
   bool errors = true;
+  bool threads = false;
 };
 
 Told told_by(const std::vector<BaselineWindow>& windows) {
@@ -242,7 +252,10 @@ Told told_by(const std::vector<BaselineWindow>& windows) {
   };
   const bool has_calls =
       std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) { return window.has_calls(); });
-  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors)} : Told();
+  const bool has_threads = std::all_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
+    return window.has_other_threads || !window.has_calls();
+  });
+  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors), has_threads} : Told();
 }
 
 /// True for a cell that not all windows have.
@@ -277,15 +290,16 @@ std::string to_text(Baseline baseline) {
   std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
   });
-  std::string out = fmt::format("{}\t{}\n", kBaselineTitle, kVersion);
+  const Told told = told_by(baseline.windows);
+  std::string out = fmt::format("{}\t{}\n", kBaselineTitle, told.threads ? kVersion : kVersionWithoutThreads);
   out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
   out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
-  const Told told = told_by(baseline.windows);
-  if (told.entries || !told.errors) {
-    out += fmt::format("{}\t{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "", told.entries ? " entries" : "");
+  if (told.entries || !told.errors || told.threads) {
+    out += fmt::format("{}\t{}{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "", told.entries ? " entries" : "",
+                       told.threads ? " threads" : "");
   }
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';
@@ -295,8 +309,8 @@ std::string to_text(Baseline baseline) {
              std::tuple(std::string_view(b.syscall), rank_of(b.what), std::string_view(b.what));
     });
     const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
-    out += fmt::format("{}{}\t{}\t{} {} {}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
-                       window.n);
+    out += fmt::format("{}{}\t{}\t{} {} {}{}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
+                       window.n, told.threads && window.has_other_threads.value_or(false) ? " several_threads" : "");
     for (const BaselineCell& cell : window.cells) {
       if (is_untold(window, cell, told)) continue;
       out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));

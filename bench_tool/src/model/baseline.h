@@ -53,6 +53,8 @@ struct BaselineWindow {
   std::string kind;     ///< One of schema::kKinds.
   std::string outcome;  ///< `passed`, `skipped`, or one of the words above; empty where the kind has none.
   std::size_t n = 0;    ///< Repetitions, over all runs.
+  /// Threads other than the one that opened the window made calls, in some repetition. Empty: not known.
+  std::optional<bool> has_other_threads;
   std::vector<BaselineCell> cells;
   // If it has calls: what is known beside them. Older files do not have the entries.
   bool tells_entries = false;  ///< Entries without a cell are as many as the calls.

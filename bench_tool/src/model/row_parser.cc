@@ -259,6 +259,8 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                        kLongestSyscall);
   }
   std::string fault = parse_fields(row, {{Column::kEntries, &parsed.entries},
+                                         {Column::kByStartedThreads, &parsed.by_started_threads},
+                                         {Column::kByOlderThreads, &parsed.by_older_threads},
                                          {Column::kCalls, &parsed.calls},
                                          {Column::kRestarts, &parsed.restarts},
                                          {Column::kInFlight, &parsed.in_flight},
@@ -293,6 +295,11 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
     return fmt::format("injected ({}) is more than the calls it is a part of", *parsed.injected);
   }
   const Measured& entries = parsed.entries;
+  const std::optional<std::uint64_t> others =
+      sum_of({parsed.by_started_threads.value_or(0), parsed.by_older_threads.value_or(0)});
+  if (!others.has_value() || *others > (entries.has_value() ? entries : counted).value_or(0)) {
+    return "by_started_threads + by_older_threads are more than the calls they are a part of";
+  }
   if (entries.has_value() && parsed.calls.has_value() && parsed.restarts.has_value() && parsed.in_flight.has_value() &&
       parsed.no_return.has_value() &&
       *entries != sum_of({*parsed.calls, *parsed.restarts, *parsed.in_flight, *parsed.no_return})) {

@@ -22,6 +22,8 @@ struct SyscallRow {
   NameId per_run_errnos = kNoName;
   NameId histogram = kNoName;  ///< As in the file; kept only where LoadOptions asks for it.
   Measured entries;
+  Measured by_started_threads;  ///< The part of `entries` by threads that began in the window.
+  Measured by_older_threads;    ///< The part of `entries` by older threads, but for the one that opened the window.
   Measured calls;
   Measured restarts;
   Measured in_flight;

@@ -11,9 +11,9 @@
 #include <set>
 #include <utility>
 
+#include "judge/direction.h"
 #include "model/lists.h"
 #include "stats/empty_windows.h"
-#include "stats/scatter.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
@@ -23,6 +23,7 @@ constexpr const char* kCalls = "calls";
 constexpr const char* kEntries = "entries";
 constexpr const char* kInjected = "injected";
 constexpr const char* kPasses = "passes";
+constexpr const char* kTimely = "timely";  // only where it does not follow from the calls and their errnos
 constexpr const char* kPerRun = "per_run";
 constexpr std::string_view kPerRunErrno = "per_run ";
 
@@ -42,6 +43,25 @@ void add_counts(const std::string& syscall, bool has_calls, const Numbers& calls
   if (entries && are_others) cells.push_back({syscall, kEntries, to_range(*entries)});
 }
 
+/// Calls (entries) without failures that only say "too early"; where these vary, at least and at most so many.
+Numbers timely_of(const SyscallSummary& one) {
+  Numbers timely = one.count();
+  if (!timely || !one.errnos) return timely;
+  for (const auto& [name, spread] : *one.errnos) {
+    if (!judge::is_too_early(one.name, name)) continue;
+    timely->min = std::max(timely->min - spread.max, 0.0);
+    timely->median = std::max(timely->median - spread.median, 0.0);
+    timely->max = std::max(timely->max - spread.min, 0.0);
+  }
+  return timely;
+}
+
+void add_timely(const SyscallSummary& one, std::vector<model::BaselineCell>& cells) {
+  const Numbers follows = timely_of(one);
+  if (!one.timely || !follows || to_range(*one.timely) == to_range(*follows)) return;
+  cells.push_back({one.name, kTimely, to_range(*one.timely)});
+}
+
 void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
   auto add = [&](std::string what, const Spread& spread) {
     if (spread.max > 0) out.cells.push_back({one.name, std::move(what), to_range(spread)});
@@ -52,6 +72,7 @@ void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindo
   if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
   for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
   if (one.injected) add(kInjected, *one.injected);
+  add_timely(one, out.cells);
 }
 
 Spread operator+(const Spread& a, const Spread& b) {
@@ -65,7 +86,7 @@ Spread operator/(const Spread& a, double divisor) {
 /// The figures with the per-run calls, spread over the passes.
 CallFigures spread_figures(const SyscallSummary& one, double passes) {
   CallFigures out = one;
-  for (Numbers* count : {&out.calls, &out.entries}) {
+  for (Numbers* count : {&out.calls, &out.entries, &out.timely}) {
     if (*count) *count = **count + *one.per_run_calls / passes;
   }
   if (!out.errnos) return out;
@@ -97,6 +118,8 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
     out.per_run_errors = Spread{n, 0, 0, 0};
   } else if (cell.what.starts_with(kPerRunErrno)) {
     out.per_run_errnos.insert_or_assign(cell.what.substr(kPerRunErrno.size()), spread);
+  } else if (cell.what == kTimely) {
+    out.timely = spread;
   } else if (cell.what == kInjected) {
     out.injected = spread;
   } else if (cell.what == "kernel_ns") {
@@ -165,6 +188,7 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
   out.tells_entries = window.entries && all([](const SyscallSummary& one) { return one.entries.has_value(); });
   out.tells_errors = all([](const SyscallSummary& one) { return one.errnos.has_value(); });
   add_counts("", has_calls, window.calls, window.entries, out.cells);
+  out.has_other_threads = window.has_other_threads;
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
@@ -205,6 +229,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
   }
   if (out.calls && !out.entries && window.tells_entries) out.entries = out.spread_entries = out.calls;
   if (out.calls && !window.tells_entries) out.entries = out.spread_entries = std::nullopt;
+  out.has_other_threads = window.has_other_threads;
   out.is_per_iteration = out.counted_passes.has_value();
   for (auto& [name, one] : syscalls) {
     one.name = name;
@@ -212,6 +237,7 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     if (classes != baseline.classes.end()) one.classes = classes->second;
     one.is_wait = model::has_class(one.classes, "wait");
     complete(out, window.tells_errors, one);
+    if (!one.timely) one.timely = timely_of(one);
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
     if (one.injected) {
       out.injected = out.injected.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.injected->max));
@@ -258,7 +284,7 @@ FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model:
       const WindowSummary* expected = has_others ? &before[i] : without_calls(now[i], before, empty);
       if (expected != nullptr) rows.push_back(compare_windows(expected, &now[i], policy));
     }
-    judge_together(policy, rows);
+    decide_doubts(rows);
     out.departed += static_cast<std::size_t>(std::count_if(
         rows.begin(), rows.end(), [](const Comparison& row) { return row.verdict == Verdict::regressed; }));
   }

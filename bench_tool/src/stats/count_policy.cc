@@ -66,7 +66,10 @@ void CountPolicy::put_before(const CountPolicy& other) {
 }
 
 bool CountPolicy::is_volatile(std::string_view name, std::string_view classes) const {
-  if (model::has_class(classes, "volatile")) return true;
+  return model::has_class(classes, "volatile") || is_named_volatile(name, classes);
+}
+
+bool CountPolicy::is_named_volatile(std::string_view name, std::string_view classes) const {
   for (const model::SyscallChoice& choice : volatile_) {
     if (is_hit(choice, name, classes)) return true;
   }
@@ -77,8 +80,8 @@ Tolerance CountPolicy::tolerance_of(std::string_view name, std::string_view clas
   Tolerance tolerance = general_;
   for (const Rule& rule : rules_) {
     if (!is_hit(rule.which, name, classes)) continue;
-    tolerance.abs = tolerance.exact_abs = rule.abs;
-    tolerance.rel = tolerance.exact_rel = rule.rel;
+    tolerance.abs = rule.abs;
+    tolerance.rel = rule.rel;
   }
   return tolerance;
 }

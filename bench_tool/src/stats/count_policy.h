@@ -17,15 +17,10 @@ namespace syscost::bench::stats {
 
 /// How far counts may be apart and still be alike: the larger of the two.
 struct Tolerance {
-  double abs = 1;        ///< Calls, where counts vary among repetitions.
-  double rel = 0.01;     ///< Share of OLD's median, where counts vary among repetitions.
-  double exact_abs = 0;  ///< Calls, where they do not vary.
-  double exact_rel = 0;  ///< Share of OLD's count, where counts do not vary.
-  double rounding = 0;   ///< How far exact counts may differ because the passes they were counted in differ in length.
-  double unseen = 0;     ///< A call that comes less often than this might have stayed unseen in OLD.
-
-  /// The user wants counts told exactly, also where they vary by chance: 0 %, and no calls of their own.
-  bool is_strict() const { return rel <= 0 && exact_abs <= 0 && exact_rel <= 0; }
+  double abs = 0;       ///< Calls.
+  double rel = 0;       ///< Share of OLD's median.
+  double rounding = 0;  ///< How far exact counts may differ because the passes they were counted in differ in length.
+  double unseen = 0;    ///< A call that comes less often than this might have stayed unseen in OLD.
 };
 
 class CountPolicy {
@@ -43,6 +38,8 @@ class CountPolicy {
 
   /// `name` as in SyscallSummary; `classes` as in the file.
   bool is_volatile(std::string_view name, std::string_view classes) const;
+  /// The user named it so; is_volatile() is also true by nature (class `volatile`).
+  bool is_named_volatile(std::string_view name, std::string_view classes) const;
   Tolerance tolerance_of(std::string_view name, std::string_view classes) const;
 
  private:

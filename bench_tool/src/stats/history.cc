@@ -57,7 +57,7 @@ class CountSteps {
     if (!before_.empty()) {
       WindowSummary all = pooled(before_);
       const Comparison change = compare_windows(&all, &*run.window, policy_);
-      if (has_no_answer(change.verdict) || change.has_fault) return;
+      if ((has_no_answer(change.verdict) && change.verdict != Verdict::in_doubt) || change.has_fault) return;
       if (is_step(change)) {
         run.before = std::move(all);
         run.step = change;
@@ -70,7 +70,9 @@ class CountSteps {
 
  private:
   static bool is_step(const Comparison& change) {
-    return change.verdict == Verdict::regressed || change.verdict == Verdict::improved;
+    return std::any_of(change.deltas.begin(), change.deltas.end(), [](const Delta& delta) {
+      return delta.is_gated() && (delta.change == Change::grew || delta.change == Change::shrank);
+    });
   }
 
   /// If a count returns to its value before the last step, it varies. From now on the range of both stretches is

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "judge/direction.h"
 #include "model/lists.h"
 
 namespace syscost::bench::stats {
@@ -168,6 +169,25 @@ Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::
     const SyscallRow* row = series.by_sample[i];
     if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
     values_.push_back(row == nullptr ? 0.0 : value(series, i, field, per_run));
+  }
+  return spread_in(values_);
+}
+
+Numbers RepetitionAggregator::timely(const Series& series, Measured SyscallRow::*field, PerRunCalls per_run) const {
+  const std::string_view syscall = data_.text(series.first->syscall);
+  values_.clear();
+  for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
+    const SyscallRow* row = series.by_sample[i];
+    if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
+    double count = row == nullptr ? 0.0 : value(series, i, field, per_run);
+    if (row != nullptr && row->errnos != model::kNoName) {
+      const auto errnos = model::parse_errnos(data_.text(row->errnos));
+      if (!errnos) return std::nullopt;  // refused when it was loaded
+      for (const auto& [name, failures] : *errnos) {
+        if (judge::is_too_early(syscall, name)) count -= static_cast<double>(failures) / divisors_[i];
+      }
+    }
+    values_.push_back(std::max(count, 0.0));
   }
   return spread_in(values_);
 }

@@ -11,9 +11,11 @@
 #include <tuple>
 #include <utility>
 
+#include "judge/direction.h"
+#include "judge/families.h"
+#include "model/lists.h"
 #include "stats/faults.h"
 #include "stats/pairing.h"
-#include "stats/races.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -38,7 +40,7 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run) {
   static const CallFigures kNone = [] {
     CallFigures none;
-    none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+    none.calls = none.entries = none.errors = none.timely = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
     none.errnos.emplace();
     return none;
   }();
@@ -66,23 +68,39 @@ bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigu
 struct Passes {
   double per_call = 1;             ///< A whole call of a repetition, in the unit of the windows' figures.
   double rounding = 0;             ///< As in Tolerance.
+  double cut_off = 0;              ///< Repetitions of one side may differ by so much for their passes alone.
   double unseen = 0;               ///< As there.
   bool must_tell_per_run = false;  ///< Their lengths differ, so that per-run calls make figures per iteration differ.
 
   /// For counts of a pass: the same as `whole` is for whole counts.
   Tolerance of_pass(Tolerance whole) const {
     whole.abs *= per_call;
-    whole.exact_abs *= per_call;
     whole.rounding = rounding;
     whole.unseen = unseen;
     return whole;
   }
 };
 
+/// True if each side knows which calls fail. Else one of them would leave out calls that the other counts.
+bool knows_errnos(const std::map<std::string_view, Both>& syscalls) {
+  return std::all_of(syscalls.begin(), syscalls.end(), [](const auto& entry) {
+    return figures_of(entry.second.old_one, true).errnos && figures_of(entry.second.new_one, true).errnos;
+  });
+}
+
+/// True if one thread made the calls. Files that do not know threads: if the test waits for no other.
+bool is_of_one_thread(const WindowSummary& window) {
+  if (window.has_other_threads) return !*window.has_other_threads;
+  return std::none_of(window.syscalls.begin(), window.syscalls.end(), [](const SyscallSummary& one) {
+    return one.is_wait && model::has_class(one.classes, "volatile");
+  });
+}
+
 class Judge {
  public:
-  Judge(const Passes& passes, const CountPolicy& policy, Comparison& out)
-      : passes_(passes), policy_(policy), out_(out) {}
+  /// `is_exact`: one thread made the calls, so that also syscalls that are volatile by nature are repeated exactly.
+  Judge(const Passes& passes, const CountPolicy& policy, bool is_exact, Comparison& out)
+      : passes_(passes), policy_(policy), is_exact_(is_exact), out_(out) {}
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
     out_.tells_per_run = !syscalls.empty();
@@ -97,7 +115,6 @@ class Judge {
               [&](const Delta& a, const Delta& b) { return order(a) < order(b); });
   }
 
-  Verdict verdict() const { return verdict_of(out_.deltas, !undecided_.empty()); }
   /// Syscalls that cannot be judged.
   const std::set<std::string_view>& undecided() const { return undecided_; }
 
@@ -112,8 +129,11 @@ class Judge {
 
   bool is_volatile(std::string_view syscall, const Both& both) const {
     const auto sides = both.sides();
+    const std::string_view name = syscall.substr(0, syscall.find(' '));
+    if (judge::family_of(name) == judge::Family::unjudged) return true;
     return std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
-      return one != nullptr && policy_.is_volatile(syscall, one->classes);
+      return one != nullptr && (is_exact_ ? policy_.is_named_volatile(syscall, one->classes)
+                                          : policy_.is_volatile(syscall, one->classes));
     });
   }
   Tolerance tolerance_of(std::string_view syscall, const Both& both) const {
@@ -161,6 +181,7 @@ class Judge {
       const Spread old_start = count_of(old_per_run, name);
       if (!tells_per_run && cannot_tell(syscall, both, old_count, new_count)) continue;
       Delta delta = delta_of(syscall, name, both);
+      delta.is_volatile = delta.is_volatile || judge::is_too_early(syscall, name);
       delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
       Delta per_run = delta;
       per_run.is_per_run = true;
@@ -177,18 +198,80 @@ class Judge {
   }
 
   void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
+    const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
+    const bool is_repeated = is_exact_ && is_repeated_in(old_count) && is_repeated_in(new_count);
+    if (delta.is_gated() && !is_repeated && !is_constant) ++out_.varying;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
+    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near;
     delta.old_count = old_count;
     delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));
   }
 
+  /// True if repetitions agree, up to a call that the end of a pass may cut off.
+  bool is_repeated_in(const Spread& count) const {
+    constexpr double kOfDivision = 1e-9;
+    return count.max - count.min <= passes_.cut_off * (1 + kOfDivision);
+  }
+
   const Passes& passes_;
   const CountPolicy& policy_;
+  const bool is_exact_;
   Comparison& out_;
   std::set<std::string_view> undecided_;
 };
+
+/// Adds a reason to those of a verdict.
+void add_reason(const std::string& reason, Comparison& row) {
+  row.reason += (row.reason.empty() ? "" : "; ") + reason;
+}
+
+/// What a person makes of the changes that are certain, of the calls of a pass or of the per-run calls.
+judge::Direction direction_of(const Comparison& row, bool is_per_run) {
+  std::vector<judge::CallCount> calls;
+  std::vector<judge::FailureCount> failures;
+  for (const auto& [name, both] : match_syscalls(*row.old_window, *row.new_window)) {
+    const Numbers before_numbers = both.old_one == nullptr ? std::nullopt
+                                   : is_per_run            ? both.old_one->per_run_calls
+                                                           : both.old_one->count();
+    const double before = before_numbers ? before_numbers->median : 0;
+    calls.push_back({name, before, before});
+    if (both.old_one == nullptr || !both.old_one->errnos || is_per_run) continue;
+    for (const auto& [errno_name, spread] : *both.old_one->errnos) calls.back().failed_before += spread.median;
+    calls.back().failed_after = calls.back().failed_before;
+  }
+  for (const Delta& delta : row.deltas) {
+    if (delta.is_per_run != is_per_run || !delta.is_certain_change()) continue;
+    judge::CallCount& call = *std::find_if(calls.begin(), calls.end(),
+                                           [&](const judge::CallCount& one) { return one.syscall == delta.syscall; });
+    const double before = delta.old_count.median;
+    const double after = delta.new_count.median;
+    if (delta.errno_name.empty()) {
+      call.before = before;
+      call.after = after;
+    } else {
+      call.failed_after += after - before;
+      failures.push_back({call.syscall, delta.errno_name, before, after});
+    }
+  }
+  return judge::direction_of(calls, failures);
+}
+
+/// `stay_open`: descriptors more than in OLD, as far as calls tell.
+void judge_leaks(double stay_open, Comparison& row) {
+  const Numbers& before = row.old_window->descriptors_left;
+  const Numbers& after = row.new_window->descriptors_left;
+  if (before && after) {
+    const double more = after->min - before->max;
+    if (more <= 0) return;
+    row.verdict = Verdict::regressed;
+    add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
+  } else if (stay_open > 0 && row.verdict != Verdict::regressed) {
+    row.verdict = Verdict::in_doubt;
+    add_reason("a leak? --syscost_leaks on both sides tells", row);
+  }
+}
 
 std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_per_run) {
   KernelSplit split;
@@ -218,7 +301,7 @@ Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_windo
   const Spread& old_passes = *old_window.counted_passes;
   const double shortest = std::min(old_passes.min, new_window.counted_passes->min);
   const double longest = std::max(old_passes.max, new_window.counted_passes->max);
-  passes.per_call = 1 / shortest;
+  passes.per_call = passes.cut_off = 1 / shortest;
   if (shortest == longest) return passes;
   passes.rounding = 1 / shortest;
   passes.unseen = 1 / (old_passes.min * static_cast<double>(old_window.n));
@@ -241,28 +324,11 @@ std::string undecided_reason(const std::set<std::string_view>& syscalls, const W
 
 }  // namespace
 
-Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided) {
-  const auto has = [&](Change change) {
-    return std::any_of(deltas.begin(), deltas.end(),
-                       [&](const Delta& delta) { return !delta.is_volatile && delta.change == change; });
-  };
-  return has(Change::grew)     ? Verdict::regressed
-         : is_undecided        ? Verdict::inconclusive
-         : has(Change::shrank) ? Verdict::improved
-         : has(Change::near)   ? Verdict::near
-         : has(Change::moved)  ? Verdict::moved
-                               : Verdict::same;
-}
-
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   const bool is_exact = old_count.is_exact() && new_count.is_exact();
   if (is_exact && old_count.min == new_count.min) return Change::none;
-  // A few equal repetitions of OLD do not prove that the count never varies, if the repetitions of NEW vary.
-  constexpr std::size_t kProof = 5;
-  const bool is_firm = is_exact || old_count.max == 0 || (old_count.is_exact() && old_count.n >= kProof);
   const double rounding = is_exact && old_count.max > 0 ? tolerance.rounding : 0;
-  const double allowed = is_firm ? std::max({tolerance.exact_abs, tolerance.exact_rel * old_count.median, rounding})
-                                 : std::max(tolerance.abs, tolerance.rel * old_count.median);
+  const double allowed = std::max({tolerance.abs, tolerance.rel * old_count.median, rounding});
   if (new_count.min - old_count.max > allowed) {
     return old_count.max == 0 && new_count.max < tolerance.unseen ? Change::near : Change::grew;
   }
@@ -272,6 +338,32 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
                  std::tuple(new_count.min, new_count.median, new_count.max)
              ? Change::none
              : Change::near;
+}
+
+void conclude(Comparison& row) {
+  const auto has = [&](auto is) { return std::any_of(row.deltas.begin(), row.deltas.end(), is); };
+  const judge::Direction of_pass = direction_of(row, false);
+  const judge::Direction per_run = direction_of(row, true);
+  const judge::Word word = std::max(of_pass.word, per_run.word);
+  row.verdict = word == judge::Word::red ? Verdict::regressed
+                : !row.undecided.empty() ? Verdict::inconclusive
+                : has([](const Delta& delta) { return delta.is_in_doubt; }) ? Verdict::in_doubt
+                : word == judge::Word::exchanged                            ? Verdict::exchanged
+                : word == judge::Word::improved                             ? Verdict::improved
+                : has([](const Delta& delta) { return delta.is_gated() && delta.change == Change::near; })
+                    ? Verdict::near
+                    : Verdict::same;
+  row.reason.clear();
+  for (const judge::Direction* direction : {&of_pass, &per_run}) {
+    for (const std::string& reason : direction->reasons) {
+      if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
+    }
+    for (const std::string& note : direction->notes) add_reason(note, row);
+  }
+  judge_leaks(of_pass.stay_open, row);
+  if (row.verdict == Verdict::inconclusive) {
+    row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);
+  }
 }
 
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
@@ -294,14 +386,17 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   const bool have_entries = all_have(syscalls, &CallFigures::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
   const Passes passes = passes_of(*old_window, *new_window);
-  Judge judge(passes, policy, out);
+  const bool is_exact = is_of_one_thread(*old_window) && is_of_one_thread(*new_window);
+  Judge judge(passes, policy, is_exact, out);
   if (have_calls || have_entries) {
-    judge.compare(syscalls, have_calls ? &CallFigures::calls : &CallFigures::entries);
+    const bool have_timely = have_calls && all_have(syscalls, &CallFigures::timely) && knows_errnos(syscalls);
+    judge.compare(syscalls, have_timely  ? &CallFigures::timely
+                            : have_calls ? &CallFigures::calls
+                                         : &CallFigures::entries);
+    out.undecided = judge.undecided();
+    conclude(out);
     out.kernel_split = split_kernel_time(syscalls, out.tells_per_run);
   }
-  out.verdict = judge.verdict();
-  allow_for_races(policy, out);
-  if (!judge.undecided().empty()) out.reason = undecided_reason(judge.undecided(), *old_window, *new_window);
 
   // A reason not to judge the counts takes precedence over their verdict.
   if (std::optional<Fault> fault = find_fault(*old_window, *new_window)) {

@@ -2,14 +2,17 @@
 //
 // Verdict: what became of a test's counts between two runs.
 //
-// Counts are integers that a program repeats exactly, so no significance test is wanted: one more openat is one more
-// openat. Where repetitions differ, ranges are compared instead. What cannot be judged gets a verdict that
-// says so, never `same`.
+// The verdict depends on this test alone. If one thread makes the calls, a program repeats their counts exactly, so no
+// significance test is wanted: one more openat is one more openat. Where other threads make calls, too, a difference may
+// be chance, and the test is in doubt. Where repetitions differ, ranges are compared instead. What cannot be judged gets
+// a verdict that says so, never `same`.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stats/count_policy.h"
@@ -20,8 +23,7 @@
 
 namespace syscost::bench::stats {
 
-/// `moved`: the test calls it more or less often, and its program does not.
-enum class Change { none, near, grew, shrank, moved };
+enum class Change { none, near, grew, shrank };
 /// Exact when all repetitions agree on both sides. Where they do not, a count grew when all of NEW's lie above all of
 /// OLD's: what only some of them show may be chance.
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
@@ -36,10 +38,14 @@ struct Delta {
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
   bool is_per_run = false;    ///< Made once per run of a benchmark's loop; else per iteration.
+  bool is_in_doubt = false;   ///< It differs, and may do so by chance: see decide_doubts().
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
 
-  bool is_gated() const { return !is_volatile && change != Change::moved; }
+  bool is_gated() const { return !is_volatile; }
+  bool is_certain_change() const {
+    return is_gated() && !is_in_doubt && (change == Change::grew || change == Change::shrank);
+  }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
 };
 
@@ -55,7 +61,7 @@ struct Comparison {
   const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
   const WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
-  std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`.
+  std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
   std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
   bool tells_per_run = false;   ///< Per-run calls were compared apart, for every syscall.
   bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
@@ -67,6 +73,8 @@ struct Comparison {
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.
   bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
+  std::size_t varying = 0;  ///< Gated counts that are not repeated exactly, over all repetitions of both sides.
+  std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
   bool is_plain = false;   ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
@@ -82,14 +90,19 @@ struct Comparison {
   }
 };
 
-/// Compares two windows (either may be null, not both).
+/// Compares two windows (either may be null, not both). Call decide_doubts() with all rows of a comparison then.
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window, const CountPolicy& policy);
 
-/// Returns the verdict of a window from the changes of its counts. `is_undecided`: some syscall could not be judged.
-Verdict verdict_of(const std::vector<Delta>& deltas, bool is_undecided);
+/// Sets the verdict of a row with counts on both sides, and its reason, by its deltas.
+void conclude(Comparison& row);
 
-/// moved_calls.cc. Finds calls that only moved between the tests of a program, and takes them out of the verdicts: what
-/// a program does once (the first use of a part of libc, mostly) falls into whichever test comes first to it.
-void find_moved_calls(std::vector<Comparison>& rows);
+/// A false red at most once in so many gates.
+inline constexpr double kFalseRedOnceIn = 1000;
+
+/// doubts.cc. Decides what is in doubt as far as the repetitions do, and says of the others how many runs would. If
+/// nothing changed, at most one gate in kFalseRedOnceIn is red for it: a count is decided if all of NEW's lie beyond all
+/// of OLD's, which, of n and m runs that may be exchanged, chance does once in C(n + m, n). With K counts that vary, it
+/// must be at most once in kFalseRedOnceIn * K (Bonferroni; K does not depend on which run is whose).
+void decide_doubts(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

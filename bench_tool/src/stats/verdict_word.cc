@@ -7,14 +7,14 @@
 namespace syscost::bench::stats {
 
 std::string_view to_string(Verdict verdict) {
-  static constexpr std::array<std::string_view, 11> kNames = {"same",         "moved",        "near",        "improved",
-                                                              "regressed",    "new",          "missing",     "errored",
-                                                              "inconclusive", "insufficient", "incomparable"};
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "same", "near",    "exchanged", "improved",     "in doubt",     "regressed",
+      "new",  "missing", "errored",   "inconclusive", "insufficient", "incomparable"};
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
 bool has_no_answer(Verdict verdict) {
-  return verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
+  return verdict == Verdict::in_doubt || verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
          verdict == Verdict::insufficient || verdict == Verdict::incomparable;
 }
 

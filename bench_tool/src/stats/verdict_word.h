@@ -9,10 +9,11 @@ namespace syscost::bench::stats {
 
 enum class Verdict {
   same,          ///< Every gated count is equal, or varies alike.
-  moved,         ///< Calls moved between the tests of its program, which makes as many as before.
   near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
+  exchanged,     ///< Calls took the place of others of their family (judge/families.h), no more than before.
   improved,      ///< Some gated count shrank, none grew.
-  regressed,     ///< Some gated count grew, or a syscall fails with an errno it did not fail with before.
+  in_doubt,      ///< Counts differ, and other threads made calls, so that it may be chance: more runs tell.
+  regressed,     ///< Some family of calls grew, there are fewer syncs, or a syscall fails in a new way.
   added,         ///< Only NEW has the test; prints as `new`.
   missing,       ///< Only OLD has it.
   errored,       ///< It failed or was skipped on a side: what it asked of the kernel is not what it would have.

@@ -84,10 +84,23 @@ CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, P
   out.calls = fold.column(series, &SyscallRow::calls, per_run);
   out.entries = fold.column(series, &SyscallRow::entries, per_run);
   out.errors = fold.column(series, &SyscallRow::errors, per_run);
+  out.timely = fold.timely(series, out.calls ? &SyscallRow::calls : &SyscallRow::entries, per_run);
   out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, per_run);
   out.latency_count = fold.column(series, &SyscallRow::latency_count, per_run);
   out.errnos = fold.errnos(series, per_run);
   return out;
+}
+
+std::optional<bool> has_other_threads(const SeriesList& all) {
+  bool has = false;
+  for (const Series& series : all) {
+    for (const SyscallRow* row : series.by_sample) {
+      if (row == nullptr) continue;
+      if (!row->by_started_threads.has_value() || !row->by_older_threads.has_value()) return std::nullopt;
+      has = has || *row->by_started_threads + *row->by_older_threads > 0;
+    }
+  }
+  return has;
 }
 
 SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const RepetitionAggregator& fold) {
@@ -279,6 +292,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.errors = fold.counts(&Totals::errors, all, &SyscallRow::per_run_errors);
   out.spread_calls = fold.counts(&Totals::calls);
   out.spread_entries = fold.counts(&Totals::entries);
+  out.has_other_threads = has_other_threads(all);
   out.bytes_read = fold.counts(&Totals::bytes_read);
   out.bytes_written = fold.counts(&Totals::bytes_written);
   out.bytes_mapped = fold.counts(&Totals::bytes_mapped);

@@ -28,6 +28,8 @@ struct CallFigures {
   Numbers calls;
   Numbers entries;
   Numbers errors;
+  /// Calls (entries where calls are unknown) without failures that only say "too early" (judge/direction.h).
+  Numbers timely;
   Numbers kernel_ns;
   Numbers latency_count;
   std::optional<ErrnoNumbers> errnos;  ///< nullopt: not measured. An errno that is not in it: 0.
@@ -84,6 +86,8 @@ struct WindowSummary {
   std::size_t incomplete = 0;           ///< Repetitions with missing rows: their counts are lower bounds.
   std::size_t uncounted = 0;            ///< Repetitions without any count.
   std::map<std::string_view, std::size_t> outcomes;
+  /// Threads other than the one that opened the window made calls, in some repetition. Empty: not measured.
+  std::optional<bool> has_other_threads;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.

@@ -22,7 +22,7 @@ namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 /// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
 inline constexpr int kOldestSchemaVersion = 3;
 /// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
@@ -36,6 +36,8 @@ inline constexpr int kMeasuresSince = 7;
 inline constexpr int kInjectedSince = 8;
 /// Since this version there is column `peak_mapped_bytes`; files of older ones have all others, in the same order.
 inline constexpr int kPeakMappedSince = 9;
+/// Since this version there are the columns of kThreadColumns; files of older ones have all others, in the same order.
+inline constexpr int kThreadsSince = 10;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -72,7 +74,9 @@ inline constexpr std::string_view kEndMark = "end";
   X(kPeakMappedBytes, "peak_mapped_bytes") X(kLeftOpen, "left_open")                 \
   X(kLate, "late") X(kLost, "lost")                                                  \
   /* `syscall` rows: one syscall of the window */                                    \
-  X(kClass, "class") X(kEntries, "entries") X(kCalls, "calls")                       \
+  X(kClass, "class") X(kEntries, "entries")                                          \
+  X(kByStartedThreads, "by_started_threads") X(kByOlderThreads, "by_older_threads")            \
+  X(kCalls, "calls")                                                                 \
   X(kRestarts, "restarts") X(kInFlight, "in_flight") X(kNoReturn, "no_return")       \
   X(kCarriedIn, "carried_in") X(kDenied, "denied") X(kErrors, "errors")              \
   X(kErrnos, "errnos") X(kInjected, "injected")                                      \
@@ -119,11 +123,17 @@ inline constexpr std::array kMeasureColumns = {Column::kPeakRssBytes,
                                                Column::kShortCalls,
                                                Column::kPerRunBytes};
 
+/// Columns that files before kThreadsSince lack.
+inline constexpr std::array kThreadColumns = {Column::kByStartedThreads, Column::kByOlderThreads};
+
 /// The first version of which files have the column, under today's name or the one before.
 constexpr int column_since(Column column) {
   if (column == Column::kCpuNs) return kCpuNsSince;
   if (column == Column::kInjected) return kInjectedSince;
   if (column == Column::kPeakMappedBytes) return kPeakMappedSince;
+  for (const Column of_threads : kThreadColumns) {
+    if (column == of_threads) return kThreadsSince;
+  }
   for (const Column measure : kMeasureColumns) {
     if (column == measure) return kMeasuresSince;
   }

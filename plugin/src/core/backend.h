@@ -48,6 +48,7 @@ struct Capabilities {
   bool denied = false;      ///< Calls stopped by a seccomp filter.
   BytesKnown bytes = BytesKnown::none;
   bool injected = false;                        ///< Calls that a fault answered or changed.
+  bool threads = false;                         ///< Which threads made the calls of a process window.
   bool children = false;                        ///< Counts child processes too; true only if that was requested.
   std::uint32_t lanes = 0;                      ///< How many threads can be inside thread scopes at once.
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: their counts are empty, not 0.
@@ -84,6 +85,7 @@ struct Crossing {
   bool is_short = false;             ///< It moved less than asked.
   bool is_injected = false;          ///< A fault answered or changed it.
   bool is_traced = false;            ///< trace() has an event of it.
+  Maker maker = Maker::opener;       ///< Of a backend that counts no entries.
 };
 
 /// Receives crossings; a plain interface because std::function may allocate.
@@ -154,6 +156,13 @@ class Backend {
 
   /// Ends `lane`'s segment and starts the next; returns its generation (0 unless Next::kArm). One store.
   virtual Generation boundary(Lane lane, Next next) = 0;
+
+  /// From the next boundary of each lane on, its calls are told apart: by the calling thread, by threads that
+  /// begin after this call, by older ones. False if the calling thread cannot be known: then the backend tells nothing.
+  /// Makes one syscall the first time on a thread, which is never counted. Not in a window of the process.
+  virtual bool tell_threads_apart() { return false; }
+  /// False if some calls counted by now could not be told apart.
+  virtual bool told_threads_apart() const { return true; }
 
   /// The word that boundary() stores for the process's lane: while it is 0, nothing is counted there. Null if there is
   /// no such word. For code that has to make a call of its own between the program and a boundary: it stores 0, makes

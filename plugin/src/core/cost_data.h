@@ -30,6 +30,7 @@ struct Measured {
   bool latency = true;
   BytesKnown bytes = BytesKnown::none;
   bool injected = false;
+  bool threads = false;                         ///< which threads made the entries
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 

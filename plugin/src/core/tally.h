@@ -24,6 +24,9 @@ namespace syscost {
 /// Largest value the kernel returns as an error: results -1..-4095 are errnos, everything else is a value.
 inline constexpr int kMaxErrno = 4095;
 
+/// Which thread made a call of a process window: the one that opened the window, one that began in it, or an older one.
+enum class Maker : std::uint8_t { opener, started, older };
+
 /// How often a syscall failed, by errno, ascending.
 class ErrnoCounts {
  public:
@@ -79,12 +82,15 @@ struct Tally {
   std::uint64_t no_return = 0;
   std::uint64_t carried_in = 0;
   std::uint64_t denied = 0;
-  std::uint64_t bytes = 0;           ///< That `calls` moved or mapped (byte_rules.h).
-  std::uint64_t bytes_released = 0;  ///< That `calls` unmapped.
-  std::uint64_t short_calls = 0;     ///< Of `calls`: they moved less than asked.
-  std::uint64_t injected = 0;        ///< Of `calls` (seccomp: of `entries`): a fault answered or changed them.
-  ErrnoCounts errors;                ///< Of `calls`, by errno.
-  SparseHistogram latency;           ///< One value per returned entry.
+  std::uint64_t bytes = 0;               ///< That `calls` moved or mapped (byte_rules.h).
+  std::uint64_t bytes_released = 0;      ///< That `calls` unmapped.
+  std::uint64_t short_calls = 0;         ///< Of `calls`: they moved less than asked.
+  std::uint64_t by_started_threads = 0;  ///< Of `entries`, or of `calls` where only these are counted: by threads
+                                         ///< that began while the window was open.
+  std::uint64_t by_older_threads = 0;    ///< The same by older ones, but for the thread that opened the window.
+  std::uint64_t injected = 0;            ///< Of `calls` (seccomp: of `entries`): a fault answered or changed them.
+  ErrnoCounts errors;                    ///< Of `calls`, by errno.
+  SparseHistogram latency;               ///< One value per returned entry.
 
   /// Entries that had neither returned nor ended. 0 also when a backend that sees no entries left `entries` at 0.
   std::uint64_t in_flight() const {
@@ -111,6 +117,8 @@ struct Tally {
     bytes += other.bytes;
     bytes_released += other.bytes_released;
     short_calls += other.short_calls;
+    by_started_threads += other.by_started_threads;
+    by_older_threads += other.by_older_threads;
     injected += other.injected;
     errors.merge(other.errors);
     latency.merge(other.latency);
@@ -118,7 +126,7 @@ struct Tally {
 
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
-    bytes = bytes_released = short_calls = injected = 0;
+    bytes = bytes_released = short_calls = injected = by_started_threads = by_older_threads = 0;
     errors.clear();
     latency.clear();
   }

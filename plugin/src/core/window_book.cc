@@ -97,6 +97,8 @@ void WindowBook::add(const Crossing& crossing) {
     switch (crossing.outcome) {
       case Crossing::Outcome::kCall:
         ++tally.calls;
+        if (crossing.maker == Maker::started) ++tally.by_started_threads;
+        if (crossing.maker == Maker::older) ++tally.by_older_threads;
         if (trace_ != nullptr && !crossing.is_traced) ++window.untraced;
         tally.errors.add(crossing.error);
         tally.bytes += crossing.bytes;
@@ -139,12 +141,14 @@ WindowBook::Window* WindowBook::open(Reach reach) {
   const Lane lane = acquired.lane;
   std::lock_guard guard(lock_);
   if (acquired.was_left_open) abandon(lane);
+  if (reach == Reach::process && !process_window_running()) tells_threads_ = backend_.tell_threads_apart();
   Window& window = windows_.emplace_back(reach, lane, memory_);
   window.losses_at_open = backend_.losses();
   window.held.stretches.reserve(2);
   // Later generations belong to the window. Those of other lanes do not, because holds() compares the lane.
   start(window, latest_ + 1);
   if (reach == Reach::process) {
+    window.tells_threads = tells_threads_;
     split_process(true);
   } else if (ThreadLane* thread = find(lane)) {
     ++thread->windows;
@@ -186,6 +190,8 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
   window.losses_at_open = backend_.losses();
   window.held.stretches.reserve(2);
   if (ended->is_running()) ended->held.stretches.back().end = latest_ + 1;
+  tells_threads_ = backend_.tell_threads_apart();
+  window.tells_threads = tells_threads_;
   start(window, latest_ + 1);
   split_process(true);
   window.losses_at_open.late = backend_.losses().late;
@@ -205,6 +211,9 @@ void WindowBook::hand_out(Window* window, detail::CostData& into) {
     extra.segments.stretches.assign(window->held.stretches.begin(), window->held.stretches.end());
   }
   Losses now = backend_.losses();
+  // A thread's own window has no other threads.
+  into.measured.threads = into.measured.threads && window->held.reach == Reach::process && window->tells_threads &&
+                          backend_.told_threads_apart();
   into.late += now.late - window->losses_at_open.late;
   into.lost += now.lost - window->losses_at_open.lost + window->lost;
   windows_.remove_if([&](const Window& candidate) { return &candidate == window; });

@@ -80,6 +80,7 @@ class WindowBook final : private CrossingSink {
     ChildTables children;
     Losses losses_at_open;
     std::uint64_t untraced = 0;
+    bool tells_threads = true;
     std::uint64_t lost = 0;  ///< While calls could not be told from syscost's own.
   };
 
@@ -115,6 +116,7 @@ class WindowBook final : private CrossingSink {
   ChildTables segment_children_;
   Generation process_generation_ = 0;  // of lane 0; 0 = disarmed
   Generation latest_ = 0;              // the newest generation of all
+  bool tells_threads_ = false;  // in the segments of lane 0, since a window of the process was opened beside none
 };
 
 }  // namespace syscost

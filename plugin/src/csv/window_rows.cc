@@ -134,9 +134,19 @@ void set_left(Row& row, const WindowColumns& window) {
   row.set(Column::kLeftOpen, window.left_open);
 }
 
+/// Without the number of a site, which depends on what was measured before.
+SyscallId without_site(SyscallId id) {
+  id.detail.stack = 0;
+  return id;
+}
+
 void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* per_run, const Capabilities& can) {
   row.set(Column::kClass, class_list(id));
   row.set(Column::kEntries, measured(can.entries, tally.entries));
+  // An entry's request may become known at its end, when no one asks any more which thread made it.
+  const bool tells_threads = can.threads && without_site(id).detail.empty();
+  row.set(Column::kByStartedThreads, measured(tells_threads, tally.by_started_threads));
+  row.set(Column::kByOlderThreads, measured(tells_threads, tally.by_older_threads));
   row.set(Column::kCalls, measured(can.calls, tally.calls));
   // A backend knows how an entry ended only if it sees the end.
   const bool sees_ends = can.entries && can.calls;
@@ -156,12 +166,6 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
     set_bytes(row, id, tally, std::nullopt, can.bytes);
   }
   if (can.latency) set_latency(row, tally.latency.dense());
-}
-
-/// Without the number of a site, which depends on what was measured before.
-SyscallId without_site(SyscallId id) {
-  id.detail.stack = 0;
-  return id;
 }
 
 /// `nvidiactl RM_ALLOC`, `at src/log.cc:17 Log::batch+3`.
@@ -270,8 +274,11 @@ std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& windo
   }
   row.end();
   if (cost == nullptr) return outcome_at;
-  append_syscalls(out, window, cost->table, capabilities);
-  append_children(out, window, *cost, capabilities);
+  Capabilities its = capabilities;
+  its.threads = its.threads && cost->measured.threads;
+  append_syscalls(out, window, cost->table, its);
+  its.threads = false;
+  append_children(out, window, *cost, its);
   return outcome_at;
 }
 

@@ -20,7 +20,7 @@ TEST(ParseBaseline, NamesTheLineThatIsWrong) {
   for (const auto& [text, fault] : std::vector<std::pair<std::string, std::string>>{
            {"", "the file is empty"},
            {"schema_version,run_id\n", ":1: not a baseline"},
-           {"syscost baseline\t3\n", ":1: a baseline of format 3"},
+           {"syscost baseline\t4\n", ":1: a baseline of format 4"},
            {head + "p\tS.T\twrite\tcalls\t1\n", ":4: no `window` line"},
            {head + window + "p\tS.T\twrite\tcalls\t-1\n", ":5: \"-1\" is no count"},
            {head + window + "p\tS.T\twrite\tcalls\t3..2..4\n", ":5: \"3..2..4\" is no count"},

@@ -27,7 +27,7 @@ using testing::test_row;
 using testing::without_cpu_ns;
 
 /// The part of each row around the column that older files lack.
-std::string around_cpu_ns(const std::string& text, csv::Columns columns = csv::Columns::in_first_line) {
+std::string around_cpu_ns(const std::string& text, int version = csv::kVersionInFirstLine) {
   std::string cells;
   Problems problems;
   auto read_bytes = [left = std::string_view(text)](char* buffer, std::size_t size) mutable {
@@ -44,7 +44,7 @@ std::string around_cpu_ns(const std::string& text, csv::Columns columns = csv::C
         cells += row.are_empty(Column::kClass, Column::kHistogram) ? "test\n" : "syscall\n";
         return std::string();
       },
-      problems, columns);
+      problems, version);
   std::ostringstream out;
   problems.print(out);
   return cells + out.str();
@@ -57,9 +57,9 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutCpuNs) {
   EXPECT_EQ(around_cpu_ns(header() + rows), expected);
   EXPECT_EQ(around_cpu_ns(without_cpu_ns(header() + rows)), expected);
   // Only the first part of a file has a header.
-  EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), csv::Columns::before_cpu_ns), expected);
+  EXPECT_EQ(around_cpu_ns(without_cpu_ns(rows), schema::kCpuNsSince - 1), expected);
   const std::string now = test_row({{"system_ns", "7"}, {"cpu_ns", "8"}, {"overhead_estimate_ns", "9"}});
-  EXPECT_EQ(around_cpu_ns(now, csv::Columns::all), "7 8 9 end test\n");
+  EXPECT_EQ(around_cpu_ns(now, schema::kSchemaVersion), "7 8 9 end test\n");
 }
 
 TEST(CsvVersions, ReadsFilesOfVersionsWithoutMeasures) {
@@ -134,6 +134,33 @@ TEST(CsvVersions, ReadsFilesOfVersionsWithoutPeakMappedBytes) {
   EXPECT_EQ(loaded.data.text(totals.left_open), "5 file /x");
 }
 
+TEST(CsvVersions, ReadsFilesOfVersionsWithoutMakers) {
+  const std::string rows =
+      test_row({{"schema_version", "9"}}) +
+      syscall_row({{"schema_version", "9"}, {"entries", "4"}, {"calls", "4"}, {"restarts", "0"}, {"injected", "1"}});
+  const Loaded loaded =
+      load(testing::as_before(schema::kThreadsSince, rows), {}, testing::as_before(schema::kThreadsSince, header()));
+  EXPECT_EQ(loaded.problems, "");
+  const model::SyscallRow row = loaded.data.rows_of(0).at(0);
+  EXPECT_EQ(row.entries.value_or(0), 4U);
+  EXPECT_EQ(row.injected.value_or(0), 1U);
+  EXPECT_FALSE(row.by_started_threads.has_value());
+}
+
+TEST(CsvVersions, ReadsMakers) {
+  const Loaded loaded =
+      load(test_row({}) + syscall_row({{"calls", "9"}, {"by_started_threads", "2"}, {"by_older_threads", "7"}}));
+  EXPECT_EQ(loaded.problems, "");
+  const model::SyscallRow row = loaded.data.rows_of(0).at(0);
+  EXPECT_EQ(row.by_started_threads.value_or(0), 2U);
+  EXPECT_EQ(row.by_older_threads.value_or(0), 7U);
+  const Loaded wrong =
+      load(test_row({}) + syscall_row({{"entries", "9"}, {"by_started_threads", "3"}, {"by_older_threads", "7"}}));
+  EXPECT_NE(wrong.problems.find("by_started_threads + by_older_threads are more than the calls they are a part of"),
+            std::string::npos)
+      << wrong.problems;
+}
+
 TEST(CsvVersions, ReadsInjected) {
   const Loaded loaded = load(test_row({{"total_calls", "9"}}) + syscall_row({{"calls", "9"}, {"injected", "2"}}));
   EXPECT_EQ(loaded.problems, "");
@@ -184,7 +211,7 @@ TEST(CsvVersions, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string now = header() + test_row({});
   const std::string before = without_cpu_ns(header() + test_row({{"schema_version", "4"}}));
   EXPECT_EQ(around_cpu_ns(before + now), "   end test\nf.csv:3: a second header: " + advice +
-                                             "f.csv:4: a row of schema version 9 in a file of another one: " + advice);
+                                             "f.csv:4: a row of schema version 10 in a file of another one: " + advice);
   EXPECT_EQ(around_cpu_ns(now + before), "   end test\nf.csv:3: a second header: " + advice +
                                              "f.csv:4: a row of schema version 4 in a file of another one: " + advice);
   const std::string two_in_one = test_row({{"schema_version", "4"}});

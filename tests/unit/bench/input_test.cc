@@ -70,14 +70,6 @@ TEST_F(Pipe, IsShownAsTheFileIs) {
   EXPECT_EQ(out_.str(), of_file.str());
 }
 
-TEST_F(Pipe, CannotTellWhatMovedToTestsThatWereNotChosen) {
-  EXPECT_EQ(run_while_writing(kData + "moved_beside_old.csv",
-                              {"compare", pipe(), kData + "moved_beside_new.csv", "--test", "*.Second"}),
-            1)
-      << err_.str();
-  EXPECT_NE(out_.str().find("warning: a pipe was read for the selected tests only"), std::string::npos) << out_.str();
-}
-
 TEST_F(Pipe, InAFolderIsLeftOutWithAMessage) {
   fs::copy_file(kData + "slow.csv", folder_ + "/a.csv");
   EXPECT_EQ(bench_main({"summary", folder_}, out_, err_), 2);

@@ -57,8 +57,8 @@ TEST(AddedSyscall, IsAlwaysFound) {
   }
 }
 
-TEST(AddedSyscall, IsFoundBesideRacesByThreeRuns) {
-  EXPECT_EQ(simulate_counts(CallChange::added_beside_races, 200, 3, kSeed), 200U);
+TEST(AddedSyscall, IsFoundBesideRacesByTenRuns) {
+  EXPECT_EQ(simulate_counts(CallChange::added_beside_races, 200, 10, kSeed), 200U);
 }
 
 TEST(AddedSyscall, IsNoRegressionWhereOnlyOneOfSeveralRepetitionsHasIt) {

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/record.h"
@@ -30,6 +31,8 @@ struct Crossings final : CrossingSink {
   void add(const Crossing& crossing) override { latencies.push_back(crossing.latency_ns); }
   std::vector<std::uint64_t> latencies;
 };
+
+const Lanes kLanesOfNoOne(0);
 
 class SegmentsTest : public testing::Test {
  protected:
@@ -67,7 +70,7 @@ class SegmentsTest : public testing::Test {
   /// The count of `number` in segment `generation`.
   static std::uint64_t taken(std::uint64_t generation, std::uint32_t number) {
     CallTable table(std::pmr::get_default_resource());
-    Segments::take(Lane::kProcess, generation & 1, table);
+    Segments::take(Lane::kProcess, generation & 1, kLanesOfNoOne, table);
     return table.at({Abi::x86_64, number}).calls;
   }
   /// Claims the next place of the log, as a thread does that then loses its processor.
@@ -91,12 +94,12 @@ TEST_F(SegmentsTest, DeliversACrossingThatIsBeingWrittenLater) {
   Crossings seen;
   LogRecord& slow = claim();
   write(claim(), 2);
-  segments.take_crossings(seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
   EXPECT_EQ(seen.latencies, (std::vector<std::uint64_t>{2}));
   EXPECT_EQ(segments.lost(), 0U);
   write(slow, 1);
-  segments.take_crossings(seen);
-  segments.take_crossings(seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
   EXPECT_EQ(seen.latencies, (std::vector<std::uint64_t>{2, 1}));
   EXPECT_EQ(segments.lost(), 0U);
 }
@@ -106,11 +109,11 @@ TEST_F(SegmentsTest, SaysThatACrossingIsLostWhenItIsStillNotThereHalfALogLater) 
   Crossings seen;
   claim();
   for (std::uint32_t i = 0; i < signal_safe::kLogRecords / 2; ++i) write(claim(), 7);
-  segments.take_crossings(seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
   EXPECT_EQ(seen.latencies.size(), signal_safe::kLogRecords / 2);
   EXPECT_EQ(segments.lost(), 1U);
   write(claim(), 8);
-  segments.take_crossings(seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
   EXPECT_EQ(seen.latencies.back(), 8U);
   EXPECT_EQ(segments.lost(), 1U);
 }
@@ -123,7 +126,7 @@ TEST_F(SegmentsTest, CountsWhatFindsTheLogFull) {
   arm(11);
   for (std::uint32_t i = 0; i < signal_safe::kLogRecords + 3; ++i) signal_safe::record(guard_, call, 0);
   EXPECT_EQ(segments.lost(), 3U);
-  segments.take_crossings(seen);
+  segments.take_crossings(kLanesOfNoOne, seen);
   EXPECT_EQ(seen.latencies.size(), signal_safe::kLogRecords);
   EXPECT_EQ(segments.lost(), 3U);
 }

@@ -27,7 +27,7 @@ class Counts : public testing::Test {
   }
   std::uint64_t take_entries(SyscallId id, std::uint32_t lane = 0, std::uint32_t bank = 0) {
     CallTable table(&quiet_memory());
-    take(shared_->banks[lane][bank], nullptr, table);
+    take(shared_->banks[lane][bank], &shared_->makers[lane][bank], nullptr, table);
     return table.at(id).entries;
   }
 
@@ -91,7 +91,7 @@ TEST_F(Counts, CountsARestartAsTheCallThatGoesOn) {
   counter_.count(sleeps);
   counter_.count(restarts);
   CallTable table(&quiet_memory());
-  take(shared_->banks[0][0], nullptr, table);
+  take(shared_->banks[0][0], &shared_->makers[0][0], nullptr, table);
   EXPECT_EQ(table.at(kClockNanosleep).entries, 2U);
   EXPECT_EQ(table.find({Abi::x86_64, 219}), nullptr);
 }
@@ -110,7 +110,7 @@ TEST_F(Counts, LeavesOutWhatTheFilterLeavesOut) {
   counter_.count_for(kThread, kUnlisted);
   counter_.count_for(kThread, kWrite);
   CallTable table(&quiet_memory());
-  take(shared_->banks[0][0], filter.value().get(), table);
+  take(shared_->banks[0][0], &shared_->makers[0][0], filter.value().get(), table);
   EXPECT_EQ(table.size(), 1U);
   EXPECT_EQ(table.at(kWrite).entries, 1U);
 }

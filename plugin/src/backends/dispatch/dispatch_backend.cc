@@ -75,12 +75,18 @@ class DispatchBackend final : public Backend {
             .carried_in = true,
             .bytes = BytesKnown::but_foreign_lengths,
             .injected = true,
+            .threads = true,
             .lanes = kLanes - 1};
   }
   Calibration calibration() const override { return calibration_; }
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override { return lanes_.boundary(lane, next); }
+  bool tell_threads_apart() override {
+    lanes_.open(signal_safe::calling_thread(between_windows()));
+    return true;
+  }
+  bool told_threads_apart() const override { return !has_mixed_threads_; }
   std::uint64_t* process_control() override { return &syscost_state.lanes[0].control; }
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
@@ -125,6 +131,7 @@ class DispatchBackend final : public Backend {
   UnwatchedThreads unwatched_;
   OlderThreads older_;
   bool has_signals_ = false;
+  bool has_mixed_threads_ = false;  // some counted in cells that they share
   Calibration calibration_;
   std::string remark_;
   std::shared_ptr<CallStacks> stacks_;  // null = not requested
@@ -280,7 +287,8 @@ std::optional<AcquiredLane> DispatchBackend::acquire_lane() {
 
 void DispatchBackend::read(Lane lane, CallTable& into) {
   late_ += Segments::wait_for_recordings();
-  Segments::take(lane, lanes_.ended_bank(lane), into);
+  const std::uint32_t bank = lanes_.ended_bank(lane);
+  if (!Segments::take(lane, bank, lanes_, into)) has_mixed_threads_ = true;
   drop_unselected(filter_, into);
 }
 
@@ -292,7 +300,7 @@ std::optional<std::uint64_t> DispatchBackend::end_mapped_peak() {
 
 void DispatchBackend::read_crossings(CrossingSink& sink) {
   SelectedCrossings wanted(sink, filter_);
-  segments_.take_crossings(wanted);
+  segments_.take_crossings(lanes_, wanted);
 }
 
 // ---- between windows ------------------------------------------------------------------------------------------------

@@ -52,6 +52,8 @@ Generation Lanes::boundary(Lane lane, Next next) {
   Control& control = shared(lane).control;
   if (next == Next::kArm) {
     own.bank ^= 1;
+    own.opening[own.bank] = opening_;
+    own.thread[own.bank] = own.owner;
     Segments::clear_leftovers(lane, own.bank);
     ++generation_;
     if (syscost_forbids_ticks != 0) return generation_;  // armed, the stub would read the clock
@@ -72,6 +74,10 @@ Generation Lanes::boundary(Lane lane, Next next) {
     own.owner = nullptr;
   }
   return 0;
+}
+
+void Lanes::open(const Thread* thread) {
+  opening_ = {thread, std::atomic_ref(syscost_state.openings).fetch_add(1) + 1};
 }
 
 void disarm_every_lane() {

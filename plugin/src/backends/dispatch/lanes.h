@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/state.h"
 #include "core/backend.h"
 #include "os/spin_lock.h"
@@ -29,13 +30,27 @@ class Lanes {
   std::uint32_t ended_bank(Lane lane) const { return lanes_[static_cast<std::uint32_t>(lane)].ended_bank; }
   Generation generation() const { return generation_; }
 
+  /// From the next boundary of each lane on, `thread` is who opened the process's windows.
+  void open(const signal_safe::Thread* thread);
+  Opening opening(Lane lane, std::uint32_t bank) const {
+    return lanes_[static_cast<std::uint32_t>(lane)].opening[bank];
+  }
+  /// The thread that the lane was for; null = all that have none.
+  const signal_safe::Thread* thread_of(Lane lane, std::uint32_t bank) const {
+    return lanes_[static_cast<std::uint32_t>(lane)].thread[bank];
+  }
+
  private:
   struct State {
     std::uint32_t bank = 0;  // of the current or, when disarmed, the last segment
     std::uint32_t ended_bank = 0;
     signal_safe::Thread* owner = nullptr;  // the thread inside a scope
+    // Of the segment in each bank.
+    std::array<Opening, signal_safe::kBanks> opening;
+    std::array<const signal_safe::Thread*, signal_safe::kBanks> thread{};
   };
   std::array<State, signal_safe::kLanes> lanes_;
+  Opening opening_;
   SpinLock owners_lock_;
   Generation generation_;
 };

@@ -7,6 +7,7 @@
 
 #include "backends/common/counted_bytes.h"
 #include "backends/common/drain_bits.h"
+#include "backends/dispatch/lanes.h"
 #include "backends/dispatch/stub/file_kinds.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/where.h"
@@ -28,19 +29,20 @@ T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-/// Calls visit(account) for each account that may hold calls of the lane.
+/// Calls visit(account, thread) for each account that may hold calls of the lane. `thread`: whose it is; null for the
+/// one that threads share, and for the account of a lane.
 template <class Visit>
 void visit_accounts(Lane lane, Visit visit) {
   if (lane != Lane::kProcess) {
-    visit(*syscost_state.lanes[static_cast<std::uint32_t>(lane)].account);
+    visit(*syscost_state.lanes[static_cast<std::uint32_t>(lane)].account, nullptr);
     return;
   }
   const std::uint32_t high = load(syscost_state.thread_high);
   for (std::uint32_t i = 0; i < high; ++i) {
     Account* account = load(syscost_threads[i].account);
-    if (account != nullptr && !account->is_shared) visit(*account);
+    if (account != nullptr && !account->is_shared) visit(*account, &syscost_threads[i]);
   }
-  visit(syscost_state.shared_account);
+  visit(syscost_state.shared_account, nullptr);
 }
 
 SyscallId syscall_of(std::uint32_t slot) {
@@ -55,13 +57,20 @@ SyscallId syscall_of(std::uint32_t slot) {
   return id;
 }
 
-void take_cell(Cell& cell, SyscallId id, Tally& into) {
+Maker maker_of(const Opening& opening, const Thread* thread, std::uint32_t born) {
+  if (thread == opening.thread) return Maker::opener;
+  return born >= opening.number ? Maker::started : Maker::older;
+}
+
+void take_cell_of(Cell& cell, SyscallId id, Maker maker, Tally& into) {
   std::uint64_t timed = 0;
   for (std::size_t bucket = 0; cell.latency_least != 0 && bucket < signal_safe::kBuckets; ++bucket) {
     timed += cell.buckets[bucket];
     into.latency.add_bucket(bucket, cell.buckets[bucket]);
   }
   into.calls += timed + cell.calls_untimed;
+  if (maker == Maker::started) into.by_started_threads += timed + cell.calls_untimed;
+  if (maker == Maker::older) into.by_older_threads += timed + cell.calls_untimed;
   into.latency.add_exact(timed, cell.latency_sum_ns, cell.latency_least - 1, cell.latency_max_ns);
   add_bytes(into, id, cell.bytes, cell.bytes_second);
   into.injected += cell.injected;
@@ -69,7 +78,7 @@ void take_cell(Cell& cell, SyscallId id, Tally& into) {
 }
 
 /// Takes the calls that were counted by their stacks. If memory is scarce, they are added up.
-void take_places(Account& account, std::uint32_t bank, CallTable& into) {
+void take_places(Account& account, std::uint32_t bank, Maker maker, CallTable& into) {
   signal_safe::Places* places = load(account.places[bank]);
   if (places == nullptr) return;
   const bool is_scarce = is_quiet_memory_scarce();
@@ -79,7 +88,7 @@ void take_places(Account& account, std::uint32_t bank, CallTable& into) {
     if (!is_scarce) id.detail.stack = static_cast<std::uint32_t>(place->key);
     Tally& tally = into.at(id);
     const std::uint64_t calls_before = tally.calls;
-    take_cell(place->cell, id, tally);
+    take_cell_of(place->cell, id, maker, tally);
     if (is_scarce) std::atomic_ref(syscost_where_state.beyond_limits).fetch_add(tally.calls - calls_before);
     for (signal_safe::PlaceError* error = load(place->errors); error != nullptr; error = load(error->next)) {
       tally.errors.add(static_cast<int>(error->error), error->count);
@@ -89,11 +98,11 @@ void take_places(Account& account, std::uint32_t bank, CallTable& into) {
   std::atomic_ref(places->used).store(0);
 }
 
-void take_account(Account& account, std::uint32_t bank, CallTable& into) {
-  take_places(account, bank, into);
+void take_account(Account& account, std::uint32_t bank, Maker maker, CallTable& into) {
+  take_places(account, bank, maker, into);
   drain_bits(account.dirty[bank], std::size(account.dirty[bank]), [&](std::uint32_t slot) {
     const SyscallId id = syscall_of(slot);
-    take_cell(*account.cells[bank][slot], id, into.at(id));
+    take_cell_of(*account.cells[bank][slot], id, maker, into.at(id));
   });
   drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]), [&](std::uint32_t error_slot) {
     const std::uint32_t error = load(syscost_state.directory.error_of[error_slot]);
@@ -103,7 +112,7 @@ void take_account(Account& account, std::uint32_t bank, CallTable& into) {
   });
 }
 
-void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
+void deliver(const signal_safe::LogRecord& entry, const Lanes& lanes, CrossingSink& sink) {
   Crossing crossing;
   crossing.entered_in = signal_safe::generation_of(entry.entered);
   crossing.lane = Lane{signal_safe::lane_of(entry.entered)};
@@ -117,6 +126,8 @@ void deliver(const signal_safe::LogRecord& entry, CrossingSink& sink) {
   add_bytes(crossing, entry.bytes, entry.bytes_second);
   crossing.is_injected = entry.is_injected != 0;
   crossing.is_traced = entry.is_traced != 0;
+  crossing.maker = maker_of(lanes.opening(crossing.lane, signal_safe::bank_of(entry.entered)),
+                            &syscost_threads[entry.thread], entry.born);
   sink.add(crossing);
 }
 
@@ -163,18 +174,29 @@ bool Segments::waits_for_any() {
   return false;
 }
 
-void Segments::take(Lane lane, std::uint32_t bank, CallTable& into) {
-  visit_accounts(lane, [&](Account& account) { take_account(account, bank, into); });
+bool Segments::take(Lane lane, std::uint32_t bank, const Lanes& lanes, CallTable& into) {
+  bool is_mixed = false;
+  visit_accounts(lane, [&](Account& account, const Thread* its_thread) {
+    const Thread* const thread = its_thread != nullptr ? its_thread : lanes.thread_of(lane, bank);
+    is_mixed = is_mixed || (account.is_shared && account.dirty[bank][0] + account.dirty[bank][1] != 0);
+    const bool is_known = thread != nullptr;
+    take_account(
+        account, bank,
+        is_known ? maker_of(lanes.opening(lane, bank), thread, load(syscost_state.lives[thread - syscost_threads].born))
+                 : Maker::opener,
+        into);
+  });
+  return !is_mixed;
 }
 
 std::uint64_t Segments::take_untraced(Lane lane, std::uint32_t bank) {
   std::uint64_t untraced = 0;
-  visit_accounts(lane, [&](Account& account) { untraced += std::exchange(account.untraced[bank], 0); });
+  visit_accounts(lane, [&](Account& account, const Thread*) { untraced += std::exchange(account.untraced[bank], 0); });
   return untraced;
 }
 
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
-  visit_accounts(lane, [&](Account& account) {
+  visit_accounts(lane, [&](Account& account, const Thread*) {
     drain_bits(account.dirty[bank], std::size(account.dirty[bank]),
                [&](std::uint32_t slot) { *account.cells[bank][slot] = {}; });
     drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]),
@@ -183,14 +205,14 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
   });
 }
 
-void Segments::take_crossings(CrossingSink& sink) {
+void Segments::take_crossings(const Lanes& lanes, CrossingSink& sink) {
   const std::uint64_t produced = load(syscost_state.log_produced);
   bool all_before_delivered = true;
   for (std::uint64_t position = log_position_; position < produced; ++position) {
     signal_safe::LogRecord& entry = syscost_state.log[position % signal_safe::kLogRecords];
     const std::uint64_t sequence = load(entry.sequence);
     if (sequence == position + 1) {
-      deliver(entry, sink);
+      deliver(entry, lanes, sink);
       std::atomic_ref(entry.sequence).store(sequence | signal_safe::kDelivered);
     } else if (sequence != ((position + 1) | signal_safe::kDelivered)) {
       // It is being written. If half a log later it is still not there, it is given up, because others need the room.

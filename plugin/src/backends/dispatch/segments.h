@@ -16,6 +16,15 @@
 
 namespace syscost::dispatch {
 
+/// Who opened the process's windows that hold a segment: its record, null if it has none, and the number of
+/// the opening, as in State::openings.
+struct Opening {
+  const signal_safe::Thread* thread = nullptr;
+  std::uint32_t number = 0;
+};
+
+class Lanes;
+
 /// Everything here is memory accesses only. Callers hold the window book's lock.
 class Segments {
  public:
@@ -29,15 +38,15 @@ class Segments {
   [[nodiscard]] static std::uint64_t wait_for_recordings(std::uint64_t max_spins = kMaxSpins);
   /// True if a recording has been given up and has not ended: its thread may write yet.
   [[nodiscard]] static bool waits_for_any();
-  /// Adds the counts of `lane`'s `bank` to `into` and clears them.
-  static void take(Lane lane, std::uint32_t bank, CallTable& into);
+  /// Adds the counts of `lane`'s `bank` to `into` and clears them. False if threads counted in cells that they share.
+  static bool take(Lane lane, std::uint32_t bank, const Lanes& lanes, CallTable& into);
   /// Returns the number of calls in `lane`'s `bank` without an event in the trace, and sets it to 0.
   static std::uint64_t take_untraced(Lane lane, std::uint32_t bank);
   /// Clears what stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);
   /// Delivers the crossings logged since the last call. One that is being written this very moment belongs to a later
   /// segment, and waits for the next call.
-  void take_crossings(CrossingSink& sink);
+  void take_crossings(const Lanes& lanes, CrossingSink& sink);
   std::uint64_t lost() const;
 
  private:

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
 #include "os/loaded_function.h"
@@ -82,7 +83,10 @@ void forget_ended_threads() {
     if (syscost_raw_syscall(SYS_tgkill, syscost_state.process, id, 0) != -ESRCH) continue;
     // Ended in between, it has given the record back itself, and another thread may have it.
     std::uint32_t still = id;
-    if (std::atomic_ref(thread.id).compare_exchange_strong(still, 0)) std::atomic_ref(thread.is_used).store(0);
+    if (std::atomic_ref(thread.id).compare_exchange_strong(still, 0)) {
+      signal_safe::note_end(thread);
+      std::atomic_ref(thread.is_used).store(0);
+    }
   }
 }
 

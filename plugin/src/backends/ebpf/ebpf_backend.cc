@@ -18,6 +18,7 @@
 #include "backends/ebpf/child_counts.h"
 #include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/process_attachment.h"
+#include "backends/ebpf/reading.h"
 #include "backends/ebpf/scheduler_events.h"
 #include "backends/ebpf/scheduler_proof.h"
 #include "backends/ebpf/segments.h"
@@ -56,6 +57,7 @@ class EbpfBackend final : public Backend {
             .carried_in = true,
             .denied = true,
             .bytes = BytesKnown::all,
+            .threads = true,
             .children = memory_.children != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }
@@ -74,6 +76,7 @@ class EbpfBackend final : public Backend {
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
+  bool tell_threads_apart() override;
   std::uint64_t* process_control() override {
     static_assert(sizeof(__u64) == sizeof(std::uint64_t));
     return is_fork_child() ? nullptr : reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
@@ -113,6 +116,7 @@ class EbpfBackend final : public Backend {
   Result<void> prove_scheduler();
 
  private:
+  void go_by(std::uint64_t token);
   std::uint64_t known_calls_of_a_child(int& error);
 
   struct LaneState {
@@ -139,12 +143,21 @@ class EbpfBackend final : public Backend {
   SharedMemory memory_;
   const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
-  SpinLock lanes_lock_;  // of the holders and of the lanes' owners
+  std::uint64_t opener_ = 0;     // of the windows: the token of a thread
+  std::uint64_t opened_ns_ = 0;  // by the kernel's CLOCK_MONOTONIC
+  std::uint64_t ahead_ns_ = 0;   // by which that is ahead of our time namespace's
+  SpinLock lanes_lock_;          // of the holders and of the lanes' owners
   std::uint64_t tokens_ = 0;
   Generation generation_ = 0;
   std::uint64_t late_ = 0;
   Calibration calibration_;
 };
+
+std::uint64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
 
 // ---- what is counted ------------------------------------------------------------------------------------------------
 
@@ -195,8 +208,38 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
     state(acquired.lane).holder.give_back();
     return std::nullopt;
   }
-  t_registration = {memory_.cookie, token};
+  go_by(token);
   return acquired;
+}
+
+/// The programs know the calling thread by its latest token.
+void EbpfBackend::go_by(std::uint64_t token) {
+  if (const std::uint64_t before = own_token(); before != 0 && opener_ == before) {
+    opener_ = token;
+    for (syscost_lane& lane : memory_.lanes()) {
+      for (__u64& opener : lane.opener) {
+        if (opener == before) store(opener, token);
+      }
+    }
+  }
+  t_registration = {memory_.cookie, token};
+}
+
+bool EbpfBackend::tell_threads_apart() {
+  opener_ = 0;
+  if (is_fork_child()) return false;
+  if (own_token() == 0) {
+    std::uint64_t token = 0;
+    {
+      std::lock_guard guard(lanes_lock_);
+      token = ++tokens_ << 8;
+    }
+    if (!programs_.register_thread(token)) return false;
+    go_by(token);
+  }
+  opener_ = own_token();
+  opened_ns_ = monotonic_ns() + ahead_ns_;
+  return true;
 }
 
 // ---- segments -------------------------------------------------------------------------------------------------------
@@ -205,10 +248,13 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
   if (is_fork_child()) return 0;
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
-  __u64& control = memory_.lanes()[static_cast<std::uint32_t>(lane)].control;
+  syscost_lane& its = memory_.lanes()[static_cast<std::uint32_t>(lane)];
+  __u64& control = its.control;
   switch (next) {
     case Next::kArm:
       own.bank ^= 1;
+      its.opener[own.bank] = opener_;
+      its.opened_ns[own.bank] = opened_ns_;
       segments_.clear_leftovers(lane, own.bank);
       if (lane == Lane::kProcess) children_.clear_leftovers(own.bank);
       ++generation_;
@@ -267,8 +313,14 @@ Result<std::uint64_t> EbpfBackend::hidden_losses() {
 // ---- proof and calibration ------------------------------------------------------------------------------------------
 
 Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
+  const std::uint64_t before_ns = monotonic_ns();
   const std::optional<AcquiredLane> acquired = acquire_lane();
   if (!acquired.has_value()) return shut_out();  // there are lanes: no other thread has one yet
+  // In another time namespace than the kernel's first our clock may be behind or ahead.
+  if (const std::uint64_t its_ns = load(memory_.directory().registered_ns);
+      its_ns < before_ns || its_ns > monotonic_ns()) {
+    ahead_ns_ = its_ns - before_ns;
+  }
   const Lane lane = acquired->lane;
   boundary(lane, Next::kArm);
   make_known_calls();

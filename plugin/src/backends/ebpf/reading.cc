@@ -55,6 +55,8 @@ void take_cell(syscost_cell& cell, SyscallId id, CallTable& table) {
   into.calls += cell.calls + cell.interrupted;
   into.restarts += cell.restarts_plain + cell.restarts_handler;
   into.no_return += cell.no_return;
+  into.by_started_threads += cell.started;
+  into.by_older_threads += cell.older;
   into.carried_in += cell.carried_in;
   into.denied += cell.denied;
   add_bytes(into, id, cell.bytes, cell.bytes_second);

@@ -67,7 +67,10 @@ enum {
 struct syscost_lane {
   __u64 control;
   __u64 owner; /* the thread's registration token; a thread with another token has lost the lane */
-  __u64 padding[6];
+  /* By bank: the token of the thread that opened the process's windows, and when, by CLOCK_MONOTONIC. */
+  __u64 opener[SYSCOST_BANKS];
+  __u64 opened_ns[SYSCOST_BANKS];
+  __u64 padding[2];
 };
 
 /* Which part of a request's argument says more about the call. The first rule applies that matches both the device and
@@ -111,6 +114,8 @@ struct syscost_cell {
   __u64 entries;
   __u64 restarts_plain; /* restarted without a handler: seen when the call enters again */
   __u64 no_return;      /* exit and exit_group */
+  __u64 started;        /* of the entries: by threads that began after the windows were opened */
+  __u64 older;          /* by others than those and the opener */
   /* sys_exit */
   __u64 calls;
   __u64 carried_in;
@@ -130,7 +135,7 @@ struct syscost_cell {
   __u64 bytes_second;
   __u64 buckets[SYSCOST_BUCKETS]; /* sys_exit */
 };
-SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 128 + 8 * SYSCOST_BUCKETS, "no hidden padding");
+SYSCOST_STATIC_ASSERT(sizeof(struct syscost_cell) == 144 + 8 * SYSCOST_BUCKETS, "no hidden padding");
 
 /* What one partition counts in one bank: which cells were touched, the cells, the errors. A partition is a CPU (lane 0)
  * or a lane. */
@@ -196,6 +201,7 @@ struct syscost_directory {
   __u64 entered_twice;     /* programs, atomically: calls that a thread entered without having left the one before */
   __u64 unresolved;        /* programs, atomically: calls that ended with a restart code */
   __u64 threads_seen;      /* programs, atomically: threads of the process that were ever seen */
+  __u64 registered_ns;     /* programs: by CLOCK_MONOTONIC, when a thread last made its registration call */
   __u64 is_alone;          /* programs: the last registration call was made by the only thread, under no filter */
   __u32 slots_used;
   __u32 error_slots_used;

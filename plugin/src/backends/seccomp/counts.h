@@ -16,13 +16,14 @@ namespace syscost::seccomp {
 /// if it has not: then this call may still be counted into a bank that has ended.
 [[nodiscard]] bool wait_for_supervisor(const Shared& shared);
 
-/// Adds the entries in `bank` that `filter` selects (null = all) to `into`, and clears it.
-void take(Bank& bank, const Filter* filter, CallTable& into);
+/// Adds the entries in `bank` that `filter` selects (null = all) to `into`, and clears it. `makers`: those of the bank;
+/// null: it has none.
+void take(Bank& bank, Makers* makers, const Filter* filter, CallTable& into);
 
 /// True if calls were counted into `bank` since it was cleared.
 bool is_touched(const Bank& bank);
 
 /// Clears calls that were counted too late. They were reported when the bank was read.
-void clear(Bank& bank);
+void clear(Bank& bank, Makers* makers);
 
 }  // namespace syscost::seccomp

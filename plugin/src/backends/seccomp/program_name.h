@@ -20,6 +20,7 @@ class ProgramNames {
   /// The last part of the path of the program that `thread` runs; "unknown" if the kernel hides it, as for a
   /// process that gained privileges, or if /proc belongs to another PID namespace. Without control characters.
   ProgramName of(std::int32_t thread) const;
+  bool is_proc_ours() const { return is_proc_ours_; }
 
  private:
   bool is_proc_ours_;

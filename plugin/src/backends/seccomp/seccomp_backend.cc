@@ -38,6 +38,8 @@ class SeccompBackend final : public Backend {
   Capabilities capabilities() const override {
     return {.entries = true,
             .injected = true,
+            // The first calls of a thread may be left out.
+            .threads = filter_ == nullptr,
             .children = counts_children_,
             .lanes = kLanes - 1,
             .uncountable = kUncountable};
@@ -46,6 +48,7 @@ class SeccompBackend final : public Backend {
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
+  bool tell_threads_apart() override;
   std::uint64_t* process_control() override {
     static_assert(sizeof(std::atomic<std::uint64_t>) == sizeof(std::uint64_t));
     return reinterpret_cast<std::uint64_t*>(&shared_.lanes[0].control);
@@ -86,7 +89,9 @@ class SeccompBackend final : public Backend {
   const bool counts_children_;
   const ForkDetector fork_detector_;
   std::array<LaneState, kLanes> lanes_;
-  SpinLock lanes_lock_;  // of the holders and of who had a lane last
+  std::uint32_t opening_ = 0;   // in Shared::openings
+  std::int32_t opened_by_ = 0;  // by the supervisor's PID namespace
+  SpinLock lanes_lock_;         // of the holders and of who had a lane last
   Generation generation_ = 0;
   std::uint64_t late_ = 0;
   std::uint64_t takeovers_;
@@ -125,13 +130,16 @@ Generation SeccompBackend::boundary(Lane lane, Next next) {
   if (is_fork_child()) return 0;
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
-  std::atomic<std::uint64_t>& control = shared_.lanes[static_cast<std::uint32_t>(lane)].control;
+  const auto index = static_cast<std::uint32_t>(lane);
+  std::atomic<std::uint64_t>& control = shared_.lanes[index].control;
   switch (next) {
     case Next::kArm:
       own.bank ^= 1;
-      clear(shared_.banks[static_cast<std::uint32_t>(lane)][own.bank]);
+      shared_.opening_in[index][own.bank].number.store(opening_, std::memory_order_relaxed);
+      shared_.opening_in[index][own.bank].thread.store(opened_by_, std::memory_order_relaxed);
+      clear(shared_.banks[index][own.bank], &shared_.makers[index][own.bank]);
       for (std::uint32_t i = 0; lane == Lane::kProcess && i < programs_used(); ++i) {
-        clear(shared_.programs[i].banks[own.bank]);
+        clear(shared_.programs[i].banks[own.bank], nullptr);
       }
       ++generation_;
       control.store(make_control(generation_, own.bank), std::memory_order_seq_cst);
@@ -148,17 +156,26 @@ Generation SeccompBackend::boundary(Lane lane, Next next) {
   return 0;
 }
 
+bool SeccompBackend::tell_threads_apart() {
+  if (is_fork_child()) return false;
+  opened_by_ = calling_thread(shared_);
+  opening_ = shared_.openings.fetch_add(1) + 1;
+  return opened_by_ != 0 && filter_ == nullptr && shared_.knows_threads.load();
+}
+
 void SeccompBackend::read(Lane lane, CallTable& into) {
   if (is_fork_child()) return;
   if (!wait_for_supervisor(shared_)) ++late_;
-  take(shared_.banks[static_cast<std::uint32_t>(lane)][state(lane).ended_bank], filter_, into);
+  const auto index = static_cast<std::uint32_t>(lane);
+  const std::uint32_t bank = state(lane).ended_bank;
+  take(shared_.banks[index][bank], &shared_.makers[index][bank], filter_, into);
 }
 
 void SeccompBackend::read_children(ChildTables& into) {
   if (is_fork_child()) return;
   for (std::uint32_t i = 0; i < programs_used(); ++i) {
     Bank& bank = shared_.programs[i].banks[state(Lane::kProcess).ended_bank];
-    if (is_touched(bank)) take(bank, filter_, into.at(shared_.programs[i].name.data()));
+    if (is_touched(bank)) take(bank, nullptr, filter_, into.at(shared_.programs[i].name.data()));
   }
 }
 

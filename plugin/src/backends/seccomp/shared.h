@@ -61,9 +61,18 @@ struct Bank {
   struct Unlisted {
     std::atomic<std::uint64_t> id;  ///< ABI in the upper half, number in the lower.
     std::atomic<std::uint64_t> entries;
+    std::atomic<std::uint64_t> started;
+    std::atomic<std::uint64_t> older;
   };
   std::atomic<std::uint64_t> unlisted_used;
   Unlisted unlisted[kUnlistedNumbers];
+};
+
+/// Of the entries of a bank, by which threads.
+struct Makers {
+  std::atomic<bool> has_others;                  ///< False: each cell is 0.
+  std::atomic<std::uint64_t> started[kIndexes];  ///< By threads that began in the window.
+  std::atomic<std::uint64_t> older[kIndexes];    ///< By others than those and the opener.
 };
 
 /// How far the start of the two processes has come; a futex word.
@@ -95,14 +104,21 @@ struct Shared {
   std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
   std::atomic<std::uint64_t> tracer_filters;         ///< Filters that ask a tracer (tracer_filters.h).
+  std::atomic<bool> knows_threads;                   ///< It knows which threads are older than itself.
 
   // By the process.
   struct alignas(64) LaneWord {
     std::atomic<std::uint64_t> control;
   } lanes[kLanes];
+  std::atomic<std::uint32_t> openings;  ///< How often windows of the process were opened beside none.
+  struct Opening {
+    std::atomic<std::uint32_t> number;
+    std::atomic<std::int32_t> thread;             ///< That opened them, in the supervisor's PID namespace.
+  } opening_in[kLanes][2];                        ///< By lane and bank.
   std::atomic<std::uint8_t> lane_of[kThreadIds];  ///< By thread id, in the supervisor's PID namespace.
 
   Bank banks[kLanes][2];
+  Makers makers[kLanes][2];  ///< Of these.
 
   std::atomic<pid_t> own_sessions[kTools];  ///< Of tools that we run, which are not counted as children; 0 = none.
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "backends/seccomp/supervisor.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/close_range.h>
@@ -12,9 +13,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iterator>
 
@@ -113,11 +117,67 @@ Counter::Counter(Shared& shared, pid_t measured) : shared_(shared), measured_(me
   void* memory = mmap(nullptr, kThreadIds * sizeof *last_call_, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   last_call_ = memory == MAP_FAILED ? nullptr : static_cast<std::uint16_t*>(memory);
+  memory = mmap(nullptr, kThreadIds * sizeof *first_seen_, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  first_seen_ = memory == MAP_FAILED ? nullptr : static_cast<std::uint32_t*>(memory);
 }
 
 Counter::~Counter() {
   if (last_call_ != nullptr) munmap(last_call_, kThreadIds * sizeof *last_call_);
+  if (first_seen_ != nullptr) munmap(first_seen_, kThreadIds * sizeof *first_seen_);
 }
+
+// ---- which thread made a call ---------------------------------------------------------------------------------------
+
+// No thread can begin meanwhile, because its clone would wait for an answer.
+void Counter::note_threads_before(std::uint32_t opening) {
+  births_ = 0;
+  if (first_seen_ == nullptr || !names_.is_proc_ours()) return;
+  std::array<char, 40> path{};
+  std::snprintf(path.data(), path.size(), "/proc/%d/task", measured_);
+  const int folder = open(path.data(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  // Not readdir(), which allocates: the process was cloned from one that may have held malloc's lock.
+  alignas(dirent64) std::array<char, 4096> entries{};
+  long bytes = 0;
+  bool has_any = false;
+  while ((bytes = syscall(SYS_getdents64, folder, entries.data(), entries.size())) > 0) {
+    for (long at = 0; at < bytes;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      const long thread = std::strtol(entry->d_name, nullptr, 10);
+      if (thread > 0 && static_cast<std::size_t>(thread) < kThreadIds) {
+        if (first_seen_[thread] == 0) first_seen_[thread] = std::max(opening, 1U);
+        has_any = true;
+      }
+      at += entry->d_reclen;
+    }
+  }
+  close(folder);
+  shared_.knows_threads.store(has_any && bytes == 0);
+}
+
+void Counter::note_first_call(std::int32_t thread, SyscallId id) {
+  if (first_seen_ == nullptr) return;
+  constexpr SyscallId kExit{kNativeAbi, SYS_exit};
+  constexpr SyscallId kClone{kNativeAbi, SYS_clone};
+  constexpr SyscallId kClone3{kNativeAbi, SYS_clone3};
+  const std::uint32_t opening = shared_.openings.load(std::memory_order_relaxed);
+  // A thread that began before the window may make its first call in it. The window's first call is before any clone.
+  if (opening != noted_opening_ && births_ > 0) note_threads_before(opening);
+  noted_opening_ = opening;
+  if (first_seen_[thread] == 0) first_seen_[thread] = opening + 1;
+  if (id == kClone || id == kClone3) ++births_;
+  if (id == kExit) first_seen_[thread] = 0;  // another thread may get its id
+}
+
+Maker Counter::maker_of(std::int32_t thread, std::uint32_t lane, std::uint32_t bank) const {
+  const Shared::Opening& opening = shared_.opening_in[lane][bank];
+  if (thread == opening.thread.load(std::memory_order_relaxed) || first_seen_ == nullptr) return Maker::opener;
+  const bool began_inside = first_seen_[thread] > opening.number.load(std::memory_order_relaxed);
+  return began_inside ? Maker::started : Maker::older;
+}
+
+// ---- counting -------------------------------------------------------------------------------------------------------
 
 SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   if (last_call_ == nullptr) return id;
@@ -128,13 +188,17 @@ SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   return id;
 }
 
-void Counter::add(Bank& bank, SyscallId id, bool is_injected) {
+void Counter::add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_injected) {
   const std::size_t index = index_of(id);
   if (index < kIndexes) {
     increment(bank.entries[index]);
     if (is_injected) {
       increment(bank.injected[index]);
       bank.has_injected.store(true, std::memory_order_relaxed);
+    }
+    if (maker != Maker::opener) {
+      increment((maker == Maker::started ? makers->started : makers->older)[index]);
+      makers->has_others.store(true, std::memory_order_relaxed);
     }
     std::atomic<std::uint64_t>& word = bank.touched[index / 64];
     word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << index % 64, std::memory_order_relaxed);
@@ -153,7 +217,9 @@ void Counter::add(Bank& bank, SyscallId id, bool is_injected) {
     bank.unlisted[place].id.store(key, std::memory_order_relaxed);
     bank.unlisted_used.store(used + 1, std::memory_order_relaxed);
   }
-  increment(bank.unlisted[place].entries);
+  Bank::Unlisted& its = bank.unlisted[place];
+  increment(its.entries);
+  if (maker != Maker::opener) increment(maker == Maker::started ? its.started : its.older);
 }
 
 void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
@@ -166,7 +232,10 @@ void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
     lane = 0;
     control = shared_.lanes[lane].control.load(std::memory_order_seq_cst);
   }
-  if (control != 0) add(shared_.banks[lane][bank_of(control)], id, is_injected);
+  if (control != 0) {
+    const std::uint32_t bank = bank_of(control);
+    add(shared_.banks[lane][bank], &shared_.makers[lane][bank], id, maker_of(thread, lane, bank), is_injected);
+  }
   shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
@@ -178,6 +247,7 @@ void Counter::count(const Notification& notification, bool is_injected) {
   const std::int32_t thread = notification.thread;
   if (thread <= 0 || static_cast<std::size_t>(thread) >= kThreadIds) return;
   const SyscallId id = resolve_restart(thread, syscall_id_of(notification.arch, notification.number));
+  note_first_call(thread, id);
   const std::size_t index = index_of(id);
   if (index < kIndexes && (shared_.is_left_out[index / 64].load(std::memory_order_relaxed) >> index % 64 & 1) != 0) {
     return;
@@ -211,7 +281,7 @@ void Counter::count_child(std::int32_t thread, SyscallId id) {
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   const std::uint64_t control = shared_.lanes[0].control.load(std::memory_order_seq_cst);
   if (control != 0 && account == nullptr) increment(shared_.lost);
-  if (control != 0 && account != nullptr) add(account->banks[bank_of(control)], id);
+  if (control != 0 && account != nullptr) add(account->banks[bank_of(control)], nullptr, id, Maker::opener);
   shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
@@ -220,6 +290,7 @@ void Counter::count_child(std::int32_t thread, SyscallId id) {
 Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t guard) {
   const int listener = files.listener;
   Counter counter(shared, ledger.measured);
+  counter.note_threads_before(0);
   FaultJudge judge(shared, ledger, files.measured);
   Delays delays(ledger, listener);
   Notification notification;

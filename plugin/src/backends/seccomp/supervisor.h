@@ -20,6 +20,7 @@
 #include "backends/seccomp/program_name.h"
 #include "backends/seccomp/shared.h"
 #include "core/syscall_id.h"
+#include "core/tally.h"
 
 namespace syscost::seccomp {
 
@@ -46,16 +47,27 @@ class Counter {
   /// Counts without asking which process the thread belongs to.
   void count_for(std::int32_t thread, SyscallId id, bool is_injected = false);
 
+  /// Notes the threads that the measured process has: they are older than the windows of `opening` (Shared::openings).
+  /// Before a call is answered.
+  void note_threads_before(std::uint32_t opening);
+
  private:
   void count_child(std::int32_t thread, SyscallId id);
   Shared::Program* account_of(std::int32_t thread);
   SyscallId resolve_restart(std::int32_t thread, SyscallId id);
-  void add(Bank& bank, SyscallId id, bool is_injected = false);
+  /// `makers`: those of the bank; null where all calls are the opener's.
+  void add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_injected = false);
+  void note_first_call(std::int32_t thread, SyscallId id);
+  Maker maker_of(std::int32_t thread, std::uint32_t lane, std::uint32_t bank) const;
 
   Shared& shared_;
   const pid_t measured_;
   ProgramNames names_;
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
+  std::uint32_t*
+      first_seen_;                   // by thread id: Shared::openings + 1 at its first call, 0 = none yet; null without memory
+  std::uint32_t noted_opening_ = 0;  // at the call before
+  std::uint32_t births_ = 0;         // calls that may have made a thread since all were noted
 };
 
 enum class Served { kNoProcessIsLeft, kGuardIsGone };

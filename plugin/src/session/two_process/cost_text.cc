@@ -2,10 +2,11 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     5 <entries calls errors latency injected: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
+//     6 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
 //     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file to
 //     kind_only driver_thread has_command device request command status site> entries calls restarts no_return
-//     carried_in denied bytes bytes_released short_calls injected | errno:count ... | count sum min max
+//     carried_in denied bytes bytes_released short_calls injected
+//     by_started_threads by_older_threads | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
 #include <charconv>
@@ -24,7 +25,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::string_view kVersion = "5";
+constexpr std::string_view kVersion = "6";
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -97,7 +98,8 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
                                tally.short_calls}) {
     put(text, number);
   }
-  put(text, tally.injected);
+  for (const std::uint64_t number : {tally.injected, tally.by_started_threads, tally.by_older_threads})
+    put(text, number);
   text += '|';
   for (const ErrnoCounts::Entry& error : tally.errors) {
     text += std::to_string(error.error) + ':';
@@ -157,9 +159,9 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   }
   if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
-  for (std::uint64_t* field :
-       {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied, &tally.bytes,
-        &tally.bytes_released, &tally.short_calls, &tally.injected}) {
+  for (std::uint64_t* field : {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in,
+                               &tally.denied, &tally.bytes, &tally.bytes_released, &tally.short_calls, &tally.injected,
+                               &tally.by_started_threads, &tally.by_older_threads}) {
     *field += in.number();  // calls of several stacks arrive one by one
   }
   in.expect('|');
@@ -194,7 +196,7 @@ std::string to_text(const Cost& cost) {
   }
   std::string text = std::string(kVersion) + ' ';
   for (bool measured : {data->measured.entries, data->measured.calls, data->measured.errors, data->measured.latency,
-                        data->measured.injected}) {
+                        data->measured.injected, data->measured.threads}) {
     put(text, measured ? 1 : 0);
   }
   put(text, static_cast<std::uint8_t>(data->measured.bytes));
@@ -213,13 +215,14 @@ Cost cost_from_text(std::string_view text) {
   const Unavailable not_a_cost{"The counting process sent numbers that cannot be read.",
                                "Link the program and libsyscost of one version."};
   Reader in(text);
-  if (in.number() != 5) return Cost(not_a_cost);
+  if (in.number() != 6) return Cost(not_a_cost);
   auto data = std::make_shared<detail::CostData>(std::pmr::new_delete_resource());
   data->measured.entries = in.number() != 0;
   data->measured.calls = in.number() != 0;
   data->measured.errors = in.number() != 0;
   data->measured.latency = in.number() != 0;
   data->measured.injected = in.number() != 0;
+  data->measured.threads = in.number() != 0;
   const std::uint64_t bytes_known = in.number();
   if (bytes_known > static_cast<std::uint64_t>(BytesKnown::all)) in.fail();
   data->measured.bytes = static_cast<BytesKnown>(bytes_known);

@@ -46,6 +46,7 @@ Capabilities capabilities_of(const detail::CostData& data) {
   can.latency = data.measured.latency;
   can.bytes = data.measured.bytes;
   can.injected = data.measured.injected;
+  can.threads = data.measured.threads;
   return can;
 }
 

@@ -46,6 +46,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .latency = capabilities.latency,
                     .bytes = capabilities.bytes,
                     .injected = capabilities.injected,
+                    .threads = capabilities.threads,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
   if (const StackSource* stacks = backend->stacks(); stacks != nullptr) cost->make_extra().stacks = stacks;

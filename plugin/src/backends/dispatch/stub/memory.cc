@@ -80,6 +80,15 @@ Thread* take_thread(const Guard& /*guard*/) {
     std::atomic_ref used(thread.is_used);
     std::uint32_t expected = 0;
     if (used.load(std::memory_order_relaxed) != 0 || !used.compare_exchange_strong(expected, 1)) continue;
+    const std::uint32_t opening = std::atomic_ref(syscost_state.openings).load();
+    Life& life = syscost_state.lives[i];
+    // What its last thread counted in the window, or in the one before, which may not have been read yet, is told apart
+    // from what a thread that begins now counts.
+    if (life.left + 1 >= opening && life.born < life.left) {
+      used.store(0);
+      continue;
+    }
+    life.born = opening;
     std::atomic_ref high(syscost_state.thread_high);
     std::uint32_t seen = high.load();
     while (seen < i + 1 && !high.compare_exchange_weak(seen, i + 1)) {
@@ -104,8 +113,14 @@ Thread* take_thread(const Guard& /*guard*/) {
   return nullptr;
 }
 
+void note_end(const Thread& thread) {
+  std::atomic_ref(syscost_state.lives[&thread - syscost_threads].left)
+      .store(std::atomic_ref(syscost_state.openings).load());
+}
+
 void give_thread_back(const Guard& /*guard*/, Thread& thread) {
   std::atomic_ref(thread.id).store(0);
+  note_end(thread);
   std::atomic_ref(thread.is_used).store(0, std::memory_order_release);
 }
 

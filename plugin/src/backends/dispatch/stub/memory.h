@@ -13,6 +13,8 @@ namespace syscost::signal_safe {
 
 /// A record for the calling thread, or null when kThreads are in use. Its lane is the process's.
 Thread* take_thread(const Guard& guard);
+/// Before a record is given back: its thread ends in this opening (state.h, Life).
+void note_end(const Thread& thread);
 /// Leaves `thread` to others. The caller must not use it afterwards.
 void give_thread_back(const Guard& guard, Thread& thread);
 

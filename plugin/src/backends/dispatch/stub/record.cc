@@ -102,6 +102,8 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.bytes_second = bytes.second;
   entry.stack = traced.stack;
   entry.is_injected = call.is_injected;
+  entry.thread = static_cast<std::uint32_t>(call.thread - syscost_threads);
+  entry.born = entry.thread < kThreads ? syscost_state.lives[entry.thread].born : 0;
   // One that entered before any window is none of a window's calls.
   entry.is_traced = call.control != 0 && keep_if_traced(guard, traced) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);

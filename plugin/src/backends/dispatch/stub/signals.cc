@@ -10,6 +10,7 @@
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/cancel.h"
 #include "backends/dispatch/stub/frames.h"
+#include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/sigsys.h"
@@ -91,6 +92,7 @@ void end_thread(const Guard& /*guard*/, SignalFrame& frame, Thread& thread) {
   set_gs_base(&syscost_foreign_thread);
   std::atomic_ref(thread.id).store(0);
   offer_sigsys();  // it may have been sent a notice
+  note_end(thread);
   frame.registers[REG_R11] = reinterpret_cast<std::uint64_t>(&thread.is_used);
   frame.registers[REG_RIP] = reinterpret_cast<std::uint64_t>(syscost_end_thread);
 }

@@ -52,13 +52,18 @@ Child child_of(std::uint64_t flags) {
   return (flags & CLONE_VFORK) != 0 ? Child::waited_for : Child::beside;
 }
 
+/// What a child is, and which of State::openings it begins in: it may run only after the next.
+constexpr std::uint64_t kOpeningShift = 8;
+std::uint64_t birth_of(Child kind) {
+  return static_cast<std::uint64_t>(kind) | std::uint64_t{std::atomic_ref(syscost_state.openings).load()}
+                                                << kOpeningShift;
+}
+
 /// Puts what the child's first steps need below its stack pointer, where it reads them before anything else runs.
 Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
   const struct {
-    std::uint64_t given_stack;
-    Child kind;
-    std::uint64_t flags, return_address;
-  } left{call.given.rsi, child_of(flags), call.flags, call.return_address};
+    std::uint64_t given_stack, birth, flags, return_address;
+  } left{call.given.rsi, birth_of(child_of(flags)), call.flags, call.return_address};
   static_assert(sizeof left == 32);
   return write_user(stack - sizeof left, left) ? Plan::own_stack : Plan::call;
 }
@@ -128,7 +133,8 @@ void leave_process(const Guard& guard, Child kind) {
 }
 
 /// `stack_top`: above the stack that it begins on.
-void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
+void begin_child(const Guard& guard, std::uint64_t birth, std::uint64_t stack_top) {
+  const auto kind = static_cast<Child>(birth & ((1U << kOpeningShift) - 1));
   if (kind != Child::thread) {
     leave_process(guard, kind);
     return;
@@ -148,6 +154,7 @@ void begin_child(const Guard& guard, Child kind, std::uint64_t stack_top) {
     set_gs_base(&syscost_foreign_thread);
     return;
   }
+  syscost_state.lives[own - syscost_threads].born = static_cast<std::uint32_t>(birth >> kOpeningShift);
   own->blocks_sigsys = parent->blocks_sigsys;
   own->stack_top = stack_top;
   if (arm_calling_thread(guard, *own) < 0) {
@@ -398,9 +405,9 @@ void syscost_finish_answered(Call* call, std::uint64_t now) {
 }
 
 /// The first steps of a child on a stack of its own.
-void syscost_child(Call* call, std::uint64_t kind) {
+void syscost_child(Call* call, std::uint64_t birth) {
   const Guard guard = EntryPoint::enter();
-  syscost::signal_safe::begin_child(guard, static_cast<syscost::signal_safe::Child>(kind), call->stack_pointer);
+  syscost::signal_safe::begin_child(guard, birth, call->stack_pointer);
 }
 
 /// After a clone that shared the stack: the child's first steps, or the parent's next.

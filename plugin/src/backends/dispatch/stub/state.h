@@ -153,6 +153,8 @@ struct LogRecord {
   std::uint32_t is_traced;
   std::uint32_t stack;  ///< CallDetail::stack
   std::uint32_t is_injected;
+  std::uint32_t thread;  ///< Its record's index.
+  std::uint32_t born;    ///< As in Life.
 };
 
 inline constexpr std::uint64_t kDelivered = 1ULL << 63;
@@ -183,6 +185,12 @@ struct VectorPart {
 };
 inline constexpr std::uint32_t kVectorParts = 64;
 
+/// In which of State::openings a thread took its record, and in which one the record's last thread left it.
+struct Life {
+  std::uint32_t born;
+  std::uint32_t left;
+};
+
 struct State {
   Directory directory;
   LogRecord log[kLogRecords];
@@ -195,6 +203,8 @@ struct State {
   std::uint32_t pauses;                   ///< How often calls were not dispatched for a while.
   bool has_filter;                        ///< The program may have installed a seccomp filter.
   bool has_signals;                       ///< The kernel's actions are ours.
+  std::uint32_t openings;                 ///< How often a window of the process was opened beside none.
+  Life lives[kThreads];                   ///< Of the threads' records.
   std::uint64_t unseen_threads;           ///< Born while there was no place for more.
   std::uint64_t trapped;                  ///< Calls that came by SIGSYS.
   std::uint64_t frame_bytes;              ///< What the kernel needs on a stack to deliver a signal.

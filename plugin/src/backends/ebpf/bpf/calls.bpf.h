@@ -42,6 +42,20 @@ static __always_inline bool is_inside_a_call(const struct thread_state* thread) 
   return thread->pending == PENDING_INSIDE || thread->pending == PENDING_OURS || thread->pending == PENDING_IGNORED;
 }
 
+// Which threads make the entries of the process's windows.
+static __always_inline void count_by_thread(const struct process* process, const struct task_struct* task,
+                                            const struct thread_state* thread, __u64 control, __u32 number,
+                                            struct syscost_cell* cell) {
+  struct syscost_lane* lane = &AT(process->head->lanes, number);
+  __u32 bank = (__u32)SYSCOST_CONTROL_BANK(control);
+  if (AT(lane->opener, bank) == thread->token) return;
+  if (task->start_time >= AT(lane->opened_ns, bank)) {
+    cell->started++;
+  } else {
+    cell->older++;
+  }
+}
+
 // Called with the current task, so that it is fetched once per program.
 static __always_inline void handle_enter(const struct process* process, const struct child* child,
                                          struct task_struct* task, struct pt_regs* regs, long number,
@@ -64,6 +78,7 @@ static __always_inline void handle_enter(const struct process* process, const st
     thread->lane = (__u32)(packed & 0xff);
     thread->token = packed;
     thread->pending = PENDING_OURS;
+    WRITE_ONCE(process->head->directory.registered_ns, bpf_ktime_get_ns());
     WRITE_ONCE(process->head->directory.is_alone, task->signal->nr_threads == 1 && task->seccomp.mode == 0);
     __sync_fetch_and_add(&process->head->directory.canaries_entered, 1);
     return;
@@ -110,6 +125,7 @@ static __always_inline void handle_enter(const struct process* process, const st
   }
   MARK(child, &target, slot, dirty_enter);
   add_one(child, &target.cell->entries);
+  if (!child) count_by_thread(process, task, thread, control, lane, target.cell);
   if (never_returns(index)) {
     add_one(child, &target.cell->no_return);
     thread->pending = PENDING_NONE;

@@ -118,6 +118,7 @@ struct task_struct {
   struct mm_struct* mm;
   int pid;
   int tgid;
+  __u64 start_time;
   __u64 start_boottime;  // Linux 5.5
   unsigned long nvcsw;
   unsigned long nivcsw;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: MIT
+#include "judge/direction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "judge/families.h"
+
+namespace syscost::bench::judge {
+namespace {
+
+/// Ways to the contents of a file, or to what its name says: a directory is read instead of names tried, a file read
+/// instead of mapped.
+constexpr std::array kWaysToAFile = {Family::look_ups, Family::opens, Family::closes, Family::data_in, Family::memory};
+
+/// Calls that the C library makes to start a thread or a process by clone3, and how many for each.
+constexpr std::pair<std::string_view, int> kForAStart[] = {
+    {"mmap", 1}, {"munmap", 1}, {"mprotect", 1}, {"madvise", 1}, {"rt_sigprocmask", 2}};
+
+std::string_view without_detail(std::string_view syscall) {
+  return syscall.substr(0, syscall.find(' '));
+}
+
+Family family_of_call(std::string_view syscall) {
+  return family_of(without_detail(syscall));
+}
+
+bool is_way_to_a_file(Family family) {
+  return std::find(kWaysToAFile.begin(), kWaysToAFile.end(), family) != kWaysToAFile.end();
+}
+
+struct Sum {
+  double before = 0;
+  double after = 0;
+  double growth() const { return after - before; }
+};
+
+class Judge {
+ public:
+  Judge(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures)
+      : calls_(calls), failures_(failures) {
+    for (const CallCount& call : calls) {
+      Sum& sum = by_call_[call.syscall];
+      sum.before += call.before;
+      sum.after += call.after;
+    }
+    forgive_starts();
+    for (const CallCount& call : calls) {
+      // A close that succeeds is due to whoever made the descriptor, and pays for nothing.
+      if (family_of_call(call.syscall) != Family::closes) continue;
+      by_call_[call.syscall] = {call.failed_before, call.failed_after};
+    }
+    for (const auto& [syscall, sum] : by_call_) {
+      Sum& family = by_family_[family_of_call(syscall)];
+      family.before += sum.before;
+      family.after += sum.after;
+    }
+    spread_data_both();
+  }
+
+  Direction direction() {
+    judge_syncs();
+    judge_single_calls();
+    judge_families();
+    judge_failures();
+    note_open_descriptors();
+    note_rings();
+    if (!out_.reasons.empty()) {
+      out_.word = Word::red;
+    } else if (std::all_of(calls_.begin(), calls_.end(),
+                           [](const CallCount& one) { return one.before == one.after; }) &&
+               std::all_of(failures_.begin(), failures_.end(),
+                           [](const FailureCount& one) { return one.before == one.after; })) {
+      out_.word = Word::same;
+    } else {
+      const bool has_growth = std::any_of(calls_.begin(), calls_.end(), [](const CallCount& one) {
+        return one.after > one.before && family_of_call(one.syscall) != Family::closes;
+      });
+      out_.word = has_growth ? Word::exchanged : Word::improved;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  Sum of(std::string_view syscall) const {
+    const auto found = by_call_.find(syscall);
+    return found == by_call_.end() ? Sum{} : found->second;
+  }
+  double growth(Family family) const {
+    const auto found = by_family_.find(family);
+    return found == by_family_.end() ? 0 : found->second.growth();
+  }
+
+  void forgive_starts() {
+    const double starts = std::max(of("clone3").growth(), 0.0);
+    for (const auto& [syscall, each] : kForAStart) {
+      const auto found = by_call_.find(syscall);
+      if (found == by_call_.end()) continue;
+      Sum& sum = found->second;
+      sum.after -= std::clamp(sum.growth(), 0.0, starts * each);
+    }
+  }
+
+  /// It counts for the direction that loses more, where it may take the place of other calls.
+  void spread_data_both() {
+    const Sum both = by_family_[Family::data_both];
+    const Family side = growth(Family::data_out) < growth(Family::data_in) ? Family::data_out : Family::data_in;
+    by_family_[side].before += both.before;
+    by_family_[side].after += both.after;
+    by_family_.erase(Family::data_both);
+  }
+
+  void judge_syncs() {
+    const auto found = by_family_.find(Family::syncs);
+    if (found == by_family_.end() || found->second.growth() == 0) return;
+    const Sum& sum = found->second;
+    out_.reasons.push_back(
+        fmt::format("{} syncs: {} -> {}", sum.growth() < 0 ? "fewer" : "more", sum.before, sum.after));
+  }
+
+  void judge_single_calls() {
+    for (const auto& [syscall, sum] : by_call_) {
+      if (family_of_call(syscall) == Family::none && sum.growth() > 0) {
+        out_.reasons.push_back(fmt::format("+{} {}", sum.growth(), syscall));
+      }
+    }
+  }
+
+  void judge_families() {
+    double to_files = 0;
+    for (const Family family : kWaysToAFile) to_files += growth(family);
+    const bool is_other_way = to_files < 0 && std::any_of(kWaysToAFile.begin(), kWaysToAFile.end(),
+                                                          [&](Family one) { return growth(one) < 0; });
+    for (const auto& [family, sum] : by_family_) {
+      if (sum.growth() <= 0 || family == Family::none || family == Family::syncs || family == Family::closes ||
+          family == Family::unjudged) {
+        continue;
+      }
+      if (is_way_to_a_file(family) && is_other_way) continue;
+      out_.reasons.push_back(fmt::format("+{} {}", sum.growth(), name_of(family)));
+    }
+  }
+
+  /// More failures of one kind. Who looks for a file in another way fails in another call.
+  void judge_failures() {
+    std::map<std::pair<std::string_view, std::string_view>, Sum> by_kind;
+    for (const FailureCount& one : failures_) {
+      const Family family = family_of_call(one.syscall);
+      const std::string_view who = is_way_to_a_file(family)  ? name_of(Family::look_ups)
+                                   : family == Family::none ? one.syscall
+                                                            : name_of(family);
+      Sum& sum = by_kind[{who, one.errno_name}];
+      sum.before += one.before;
+      sum.after += one.after;
+    }
+    for (const auto& [kind, sum] : by_kind) {
+      if (sum.growth() > 0) out_.reasons.push_back(fmt::format("+{} {}", sum.growth(), kind.second));
+    }
+  }
+
+  /// Descriptors that the calls made and did not close.
+  void note_open_descriptors() {
+    double before = 0;
+    double after = 0;
+    Sum closes;
+    for (const CallCount& call : calls_) {
+      const int made = descriptors_made_by(without_detail(call.syscall));
+      before += made * (call.before - call.failed_before);
+      after += made * (call.after - call.failed_after);
+      if (without_detail(call.syscall) != "close") continue;
+      closes.before += call.before - call.failed_before;
+      closes.after += call.after - call.failed_after;
+    }
+    const double left = after - closes.after;
+    if (left <= 0 || left <= before - closes.before || closes.after >= closes.before) return;
+    out_.stay_open = left - std::max(before - closes.before, 0.0);
+    out_.notes.push_back(
+        fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
+  }
+
+  /// What a ring does is in no count.
+  void note_rings() {
+    const Sum rings = of("io_uring_enter");
+    if (rings.growth() <= 0) return;
+    for (const Family family : {Family::data_in, Family::data_out, Family::syncs}) {
+      if (growth(family) >= 0) continue;
+      out_.notes.push_back(fmt::format("what went may be in io_uring, which is not counted: io_uring_enter {} -> {}",
+                                       rings.before, rings.after));
+      return;
+    }
+  }
+
+  const std::vector<CallCount>& calls_;
+  const std::vector<FailureCount>& failures_;
+  std::map<std::string_view, Sum> by_call_;
+  std::map<Family, Sum> by_family_;
+  Direction out_;
+};
+
+}  // namespace
+
+bool is_too_early(std::string_view syscall, std::string_view errno_name) {
+  static constexpr std::string_view kErrnos[] = {"EAGAIN", "EALREADY", "EINPROGRESS", "EINTR", "ETIMEDOUT"};
+  // Of a lock it is the answer.
+  if (syscall == "flock" || syscall == "fcntl") return errno_name == "EINTR";
+  return std::find(std::begin(kErrnos), std::end(kErrnos), errno_name) != std::end(kErrnos);
+}
+
+Direction direction_of(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures) {
+  return Judge(calls, failures).direction();
+}
+
+}  // namespace syscost::bench::judge

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// Families: syscalls that do the same for a program in other ways. One may take the place of another without a person
+// minding: 20 write became 1 writev. docs/gate.md has the table.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace syscost::bench::judge {
+
+enum class Family : std::uint8_t {
+  none,  ///< Nothing takes its place: each call more is one more.
+  data_out,
+  data_in,
+  data_both,  ///< From file to file: it pays for data in and data out.
+  look_ups,
+  opens,
+  closes,
+  syncs,
+  memory,
+  sizes,   ///< Of files.
+  starts,  ///< Processes and threads.
+  waits,
+  descriptors,  ///< Sockets, pipes and wake-ups are made and set; locks.
+  unjudged,     ///< How often it comes depends on who comes first: futex.
+};
+
+/// `syscall`: a name without details.
+Family family_of(std::string_view syscall);
+/// As people call it: "data out".
+std::string_view name_of(Family family);
+/// How many descriptors a successful call makes: 2 for pipe2. 0 also for those that may make some: recvmsg.
+int descriptors_made_by(std::string_view syscall);
+
+}  // namespace syscost::bench::judge

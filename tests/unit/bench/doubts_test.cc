@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+//
+// What is in doubt is decided by as many runs as chance needs, and no verdict depends on another test's counts but by
+// how many there are that vary.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "stats/verdict.h"
+#include "windows.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+class Doubts : public ::testing::Test {
+ protected:
+  /// A test of several threads that reads so often in each run.
+  void add(const std::vector<double>& before, const std::vector<double>& after) {
+    rows_.push_back(compare_windows(&reads(before), &reads(after), {}));
+  }
+  Comparison first() const {
+    std::vector<Comparison> rows = rows_;
+    decide_doubts(rows);
+    return rows.front();
+  }
+
+ private:
+  const WindowSummary& reads(const std::vector<double>& counts) {
+    WindowSummary& one = windows_.emplace_back(window({syscall("read", *spread_of(counts))}));
+    one.n = counts.size();
+    one.has_other_threads = true;
+    return one;
+  }
+
+  std::deque<WindowSummary> windows_;
+  std::vector<Comparison> rows_;
+};
+
+std::vector<double> times(std::size_t n, double count) {
+  return std::vector<double>(n, count);
+}
+
+// C(14, 7) = 3432, C(12, 6) = 924: the first is more than 1000.
+TEST_F(Doubts, AreDecidedBySevenRunsOfEachSide) {
+  add(times(7, 20), times(7, 21));
+  EXPECT_EQ(first().verdict, Verdict::regressed);
+  EXPECT_EQ(first().reason, "");
+}
+
+TEST_F(Doubts, OfFewerRunsSayHowManyAreNeeded) {
+  add(times(6, 20), times(6, 21));
+  EXPECT_EQ(first().verdict, Verdict::in_doubt);
+  EXPECT_EQ(first().reason, "other threads made calls, so it may be chance: 7 runs of each side tell");
+}
+
+// C(13, 3) = 286, C(23, 3) = 1771.
+TEST_F(Doubts, OfABaselineOfThreeRunsTakeTwentyRunsMore) {
+  add(times(3, 20), times(10, 21));
+  EXPECT_EQ(first().verdict, Verdict::in_doubt);
+}
+
+TEST_F(Doubts, OfManyCountsNeedMoreRuns) {
+  add(times(7, 20), times(7, 21));
+  for (int i = 0; i < 9; ++i) add({4, 4, 5, 4, 4, 5, 4}, {5, 4, 4, 5, 4, 4, 4});
+  EXPECT_EQ(first().verdict, Verdict::in_doubt);
+  EXPECT_EQ(first().reason, "other threads made calls, so it may be chance: 8 runs of each side tell");
+}
+
+// A count that no run varies cannot be red by chance.
+TEST_F(Doubts, AreNotMoreForCountsThatNeverVary) {
+  add(times(7, 20), times(7, 21));
+  for (int i = 0; i < 1000; ++i) add(times(7, 4), times(7, 4));
+  EXPECT_EQ(first().verdict, Verdict::regressed);
+}
+
+TEST_F(Doubts, OfRunsThatOverlapAreNone) {
+  add({20, 21, 20, 20, 20, 20, 20}, times(7, 21));
+  EXPECT_EQ(first().verdict, Verdict::near);
+}
+
+TEST_F(Doubts, AreDecidedForFewerCalls) {
+  add(times(7, 20), times(7, 19));
+  EXPECT_EQ(first().verdict, Verdict::improved);
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
