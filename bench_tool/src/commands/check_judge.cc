@@ -142,6 +142,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   for (const model::BaselineWindow& window : result.baseline.windows) {
     result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
   }
+  stats::note_threaded_programs(result.baseline_windows);
   name_windows(result);
   const InjectedSide before{"the baseline", inject_rules_of(result.baseline)};
   const InjectedSide after{"the run", inject_rules(result.data)};

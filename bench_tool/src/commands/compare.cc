@@ -180,8 +180,8 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     return {cli::kExitRegression, "red, exit code 1: " + why};
   }
   std::string unjudged = left_out;
-  if (const std::string more = options.gate.counts ? without_verdict(rows) : ""; !more.empty()) {
-    unjudged += (unjudged.empty() ? "" : "; ") + more;
+  for (const std::string& more : {without_verdict(rows), in_doubt(rows)}) {
+    if (options.gate.counts && !more.empty()) unjudged += (unjudged.empty() ? "" : "; ") + more;
   }
   if (options.gate.counts && judged_nothing(rows)) {
     return {cli::kExitNoVerdict,

@@ -70,6 +70,12 @@ std::string without_verdict(const std::vector<const Comparison*>& rows) {
   return tests == 0 ? "" : fmt::format("{} test{} without a verdict", tests, tests == 1 ? "" : "s");
 }
 
+std::string in_doubt(const std::vector<const Comparison*>& rows) {
+  const std::size_t tests =
+      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == stats::Verdict::in_doubt; });
+  return tests == 0 ? "" : fmt::format("{} test{} in doubt", tests, tests == 1 ? "" : "s");
+}
+
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
     return is_paired(row) && !row.old_window->is_set_up() && !stats::has_no_answer(row.verdict);

@@ -35,17 +35,21 @@ void decide_doubts(std::vector<Comparison>& rows) {
     if (!is_judged(row)) continue;
     bool is_decided = false;
     bool is_open = false;
+    bool is_by_heap = true;
     for (Delta& delta : row.deltas) {
       if (!delta.is_in_doubt) continue;
       delta.is_in_doubt = arrangements(delta.new_count.n, delta.old_count.n) < needed;
       is_decided = is_decided || !delta.is_in_doubt;
       is_open = is_open || delta.is_in_doubt;
+      is_by_heap = is_by_heap && (delta.is_by_heap || !delta.is_in_doubt);
     }
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;
     const bool has_others = row.new_window->has_other_threads.value_or(true);
     row.reason += fmt::format("{}{} may be chance: {} runs of each side tell", row.reason.empty() ? "" : "; ",
-                              has_others ? "other threads made calls, so it" : "counts vary, so it",
+                              has_others   ? "other threads made calls, so it"
+                              : is_by_heap ? "the heap is as the program's threads left it, so it"
+                                           : "counts vary, so it",
                               runs_needed(needed));
   }
 }

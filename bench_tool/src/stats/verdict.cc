@@ -124,6 +124,11 @@ class Judge {
     delta.syscall = syscall;
     delta.errno_name = errno_name;
     delta.is_volatile = is_volatile(syscall, both);
+    const auto sides = both.sides();
+    delta.is_by_heap = std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
+      return one != nullptr && (out_.old_window->is_of_threaded_program || out_.new_window->is_of_threaded_program) &&
+             model::has_class(one->classes, "volatile");
+    });
     return delta;
   }
 
@@ -199,7 +204,7 @@ class Judge {
 
   void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
-    const bool is_repeated = is_exact_ && is_repeated_in(old_count) && is_repeated_in(new_count);
+    const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
     if (delta.is_gated() && !is_repeated && !is_constant) ++out_.varying;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;

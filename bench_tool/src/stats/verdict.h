@@ -38,6 +38,7 @@ struct Delta {
   bool is_volatile = false;
   bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
   bool is_per_run = false;    ///< Made once per run of a benchmark's loop; else per iteration.
+  bool is_by_heap = false;    ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;   ///< It differs, and may do so by chance: see decide_doubts().
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.

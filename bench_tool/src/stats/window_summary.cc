@@ -356,7 +356,16 @@ std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::
   }
   summarize_range(0, groups.size() / threads);
   for (std::future<void>& other : others) other.get();
+  note_threaded_programs(windows);
   return windows;
+}
+
+void note_threaded_programs(std::vector<WindowSummary>& windows) {
+  std::set<std::string_view> threaded;
+  for (const WindowSummary& window : windows) {
+    if (window.has_other_threads.value_or(false)) threaded.insert(window.program);
+  }
+  for (WindowSummary& window : windows) window.is_of_threaded_program = threaded.contains(window.program);
 }
 
 }  // namespace syscost::bench::stats

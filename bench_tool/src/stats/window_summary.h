@@ -88,6 +88,8 @@ struct WindowSummary {
   std::map<std::string_view, std::size_t> outcomes;
   /// Threads other than the one that opened the window made calls, in some repetition. Empty: not measured.
   std::optional<bool> has_other_threads;
+  /// In some window of its program has_other_threads is true; see note_threaded_programs().
+  bool is_of_threaded_program = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
@@ -170,7 +172,10 @@ std::string outcome_text(const WindowSummary& window);
 /// they are, asked or not, for loops and where counts belong to other iterations than times. Views point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
 
-/// The same for each of `groups`, in their order, on all cores.
+/// Sets is_of_threaded_program: `windows` are all that a side has.
+void note_threaded_programs(std::vector<WindowSummary>& windows);
+
+/// summarize() of each of `groups`, in their order, on all cores; and note_threaded_programs().
 std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          bool per_iteration);
 

@@ -102,6 +102,19 @@ TEST(Threads, OneMakesItsCallsForMemoryExactly) {
   EXPECT_EQ(verdict(maps(true, 3), maps(true, 4)), Verdict::same);
 }
 
+// leveldb: one brk more, in a test of one thread, after tests with several.
+TEST(Threads, OfOtherTestsLeaveTheHeapAsChanceHasIt) {
+  const auto calls = [](double brks, double reads) {
+    SyscallSummary brk = syscall("brk", exact(brks));
+    brk.classes = "memory;volatile";
+    std::vector<WindowSummary> windows = {with_others(true, {}), with_others(false, {brk, syscall("read", exact(reads))})};
+    note_threaded_programs(windows);
+    return windows[1];
+  };
+  EXPECT_EQ(verdict(calls(3, 1), calls(4, 1)), Verdict::in_doubt);
+  EXPECT_EQ(verdict(calls(3, 1), calls(3, 2)), Verdict::regressed);
+}
+
 TEST(Threads, OfOneAreFailuresThatAreTooEarlyNoChange) {
   const auto reads = [](double calls, double too_early) {
     SyscallSummary read = syscall("read", exact(calls));
