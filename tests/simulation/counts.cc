@@ -68,7 +68,8 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
       row.classes = data.names.intern(call.classes);
       row.calls = Measured(call.calls);
       row.errors = Measured(call.errors);
-      row.by_started_threads = Measured(std::uint64_t{has_races && call.syscall == std::string_view("futex") ? 1U : 0U});
+      row.by_started_threads =
+          Measured(std::uint64_t{has_races && call.syscall == std::string_view("futex") ? 1U : 0U});
       row.by_older_threads = Measured(std::uint64_t{0});
       if (call.errors != 0) row.errnos = data.names.intern("ENOENT:" + std::to_string(call.errors));
       data.rows.append(row);

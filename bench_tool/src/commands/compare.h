@@ -48,7 +48,7 @@ struct CompareResult {
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
-  ProgramFaults lost;  ///< Programs of NEW that crashed and did not in OLD; each has a warning.
+  ProgramFaults lost;       ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};

@@ -172,9 +172,9 @@ std::string breakdown(const Comparison& row) {
 std::string verdict_line(const CompareResult& result) {
   // Bad news first.
   static constexpr std::array<Verdict, 12> kOrder = {
-      Verdict::regressed,    Verdict::errored, Verdict::in_doubt, Verdict::inconclusive, Verdict::insufficient,
-      Verdict::incomparable, Verdict::missing, Verdict::added,    Verdict::improved,     Verdict::exchanged,
-      Verdict::near,         Verdict::same};
+      Verdict::regressed,    Verdict::errored,      Verdict::in_doubt, Verdict::inconclusive,
+      Verdict::insufficient, Verdict::incomparable, Verdict::missing,  Verdict::added,
+      Verdict::improved,     Verdict::exchanged,    Verdict::near,     Verdict::same};
   std::string out;
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),

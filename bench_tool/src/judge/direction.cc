@@ -149,7 +149,7 @@ class Judge {
     std::map<std::pair<std::string_view, std::string_view>, Sum> by_kind;
     for (const FailureCount& one : failures_) {
       const Family family = family_of_call(one.syscall);
-      const std::string_view who = is_way_to_a_file(family)  ? name_of(Family::look_ups)
+      const std::string_view who = is_way_to_a_file(family) ? name_of(Family::look_ups)
                                    : family == Family::none ? one.syscall
                                                             : name_of(family);
       Sum& sum = by_kind[{who, one.errno_name}];
@@ -177,8 +177,7 @@ class Judge {
     const double left = after - closes.after;
     if (left <= 0 || left <= before - closes.before || closes.after >= closes.before) return;
     out_.stay_open = left - std::max(before - closes.before, 0.0);
-    out_.notes.push_back(
-        fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
+    out_.notes.push_back(fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
   }
 
   /// What a ring does is in no count.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Direction: whether a change of a test's calls is one that a person wants to be stopped by. Which counts changed is
-// known here; how far they can be trusted is another question (evidence.h).
+// known here; how far they can be trusted is another question (stats/doubts.cc).
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ namespace {
 constexpr std::string_view kVersion = "3";
 constexpr std::string_view kVersionWithoutThreads = "2";  ///< Read as well, and written where threads are not known.
 constexpr std::string_view kVersionBefore = "1";          ///< Read as well.
-constexpr std::string_view kEmptyField = "-";     ///< Stands for an empty field, because an empty field is invisible.
+constexpr std::string_view kEmptyField = "-";  ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
 // The line of the head that says what was measured. Files without it have calls and errors.
@@ -129,7 +129,8 @@ class Parser {
       return false;
     }
     static constexpr std::array kReadable = {kVersion, kVersionWithoutThreads, kVersionBefore};
-    if (fields.size() < 2 || std::none_of(kReadable.begin(), kReadable.end(), [&](std::string_view one) { return one == fields[1]; })) {
+    if (fields.size() < 2 ||
+        std::none_of(kReadable.begin(), kReadable.end(), [&](std::string_view one) { return one == fields[1]; })) {
       fault(line_, fmt::format("a baseline of format {}, and this bench reads format {}",
                                fields.size() < 2 ? "?" : fields[1], kVersion));
       return false;
@@ -255,7 +256,8 @@ Told told_by(const std::vector<BaselineWindow>& windows) {
   const bool has_threads = std::all_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
     return window.has_other_threads || !window.has_calls();
   });
-  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors), has_threads} : Told();
+  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors), has_threads}
+                   : Told();
 }
 
 /// True for a cell that not all windows have.
@@ -298,8 +300,8 @@ std::string to_text(Baseline baseline) {
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
   if (told.entries || !told.errors || told.threads) {
-    out += fmt::format("{}\t{}{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "", told.entries ? " entries" : "",
-                       told.threads ? " threads" : "");
+    out += fmt::format("{}\t{}{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "",
+                       told.entries ? " entries" : "", told.threads ? " threads" : "");
   }
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';

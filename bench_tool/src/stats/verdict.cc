@@ -350,8 +350,8 @@ void conclude(Comparison& row) {
   const judge::Direction of_pass = direction_of(row, false);
   const judge::Direction per_run = direction_of(row, true);
   const judge::Word word = std::max(of_pass.word, per_run.word);
-  row.verdict = word == judge::Word::red ? Verdict::regressed
-                : !row.undecided.empty() ? Verdict::inconclusive
+  row.verdict = word == judge::Word::red                                    ? Verdict::regressed
+                : !row.undecided.empty()                                    ? Verdict::inconclusive
                 : has([](const Delta& delta) { return delta.is_in_doubt; }) ? Verdict::in_doubt
                 : word == judge::Word::exchanged                            ? Verdict::exchanged
                 : word == judge::Word::improved                             ? Verdict::improved

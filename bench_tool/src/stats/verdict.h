@@ -3,9 +3,9 @@
 // Verdict: what became of a test's counts between two runs.
 //
 // The verdict depends on this test alone. If one thread makes the calls, a program repeats their counts exactly, so no
-// significance test is wanted: one more openat is one more openat. Where other threads make calls, too, a difference may
-// be chance, and the test is in doubt. Where repetitions differ, ranges are compared instead. What cannot be judged gets
-// a verdict that says so, never `same`.
+// significance test is wanted: one more openat is one more openat. Where other threads make calls, too, a difference
+// may be chance, and the test is in doubt. Where repetitions differ, ranges are compared instead. What cannot be judged
+// gets a verdict that says so, never `same`.
 #pragma once
 
 #include <algorithm>
@@ -73,10 +73,10 @@ struct Comparison {
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.
-  bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
+  bool has_fault = false;   ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
   std::size_t varying = 0;  ///< Gated counts that are not repeated exactly, over all repetitions of both sides.
   std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
-  bool is_plain = false;   ///< A side holds times alone, so that `verdict` is that of the times.
+  bool is_plain = false;                 ///< A side holds times alone, so that `verdict` is that of the times.
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
   /// True if the wall time, the processor time, or one of the two has this verdict.
@@ -101,9 +101,9 @@ void conclude(Comparison& row);
 inline constexpr double kFalseRedOnceIn = 1000;
 
 /// doubts.cc. Decides what is in doubt as far as the repetitions do, and says of the others how many runs would. If
-/// nothing changed, at most one gate in kFalseRedOnceIn is red for it: a count is decided if all of NEW's lie beyond all
-/// of OLD's, which, of n and m runs that may be exchanged, chance does once in C(n + m, n). With K counts that vary, it
-/// must be at most once in kFalseRedOnceIn * K (Bonferroni; K does not depend on which run is whose).
+/// nothing changed, at most one gate in kFalseRedOnceIn is red for it: a count is decided if all of NEW's lie beyond
+/// all of OLD's, which, of n and m runs that may be exchanged, chance does once in C(n + m, n). With K counts that
+/// vary, it must be at most once in kFalseRedOnceIn * K (Bonferroni; K does not depend on which run is whose).
 void decide_doubts(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

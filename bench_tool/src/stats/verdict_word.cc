@@ -14,8 +14,8 @@ std::string_view to_string(Verdict verdict) {
 }
 
 bool has_no_answer(Verdict verdict) {
-  return verdict == Verdict::in_doubt || verdict == Verdict::missing || verdict == Verdict::errored || verdict == Verdict::inconclusive ||
-         verdict == Verdict::insufficient || verdict == Verdict::incomparable;
+  return verdict == Verdict::in_doubt || verdict == Verdict::missing || verdict == Verdict::errored ||
+         verdict == Verdict::inconclusive || verdict == Verdict::insufficient || verdict == Verdict::incomparable;
 }
 
 }  // namespace syscost::bench::stats

@@ -146,9 +146,8 @@ TEST(Direction, KnowsFailuresThatSayThatItIsTooEarly) {
 // docs/compare.md, "Families of calls".
 TEST(Families, AreThoseOfThePage) {
   std::ifstream page(SYSCOST_SOURCE_DIR "/docs/compare.md");
-  const std::map<std::string, std::string> called = {
-      {"closes (judged by the descriptors that stay open)", "closes"},
-      {"data in or out, whichever became fewer", "data"}};
+  const std::map<std::string, std::string> called = {{"closes (judged by the descriptors that stay open)", "closes"},
+                                                     {"data in or out, whichever became fewer", "data"}};
   bool is_table = false;
   std::size_t listed = 0;
   for (std::string line; std::getline(page, line);) {

@@ -107,7 +107,8 @@ TEST(Threads, OfOtherTestsLeaveTheHeapAsChanceHasIt) {
   const auto calls = [](double brks, double reads) {
     SyscallSummary brk = syscall("brk", exact(brks));
     brk.classes = "memory;volatile";
-    std::vector<WindowSummary> windows = {with_others(true, {}), with_others(false, {brk, syscall("read", exact(reads))})};
+    std::vector<WindowSummary> windows = {with_others(true, {}),
+                                          with_others(false, {brk, syscall("read", exact(reads))})};
     note_threaded_programs(windows);
     return windows[1];
   };
@@ -128,7 +129,8 @@ TEST(Threads, OfOneAreFailuresThatAreTooEarlyNoChange) {
 
 TEST(Directions, AreThoseOfFamilies) {
   const auto calls = [](double writes, double writevs, double fsyncs) {
-    return window({syscall("write", exact(writes)), syscall("writev", exact(writevs)), syscall("fsync", exact(fsyncs))});
+    return window(
+        {syscall("write", exact(writes)), syscall("writev", exact(writevs)), syscall("fsync", exact(fsyncs))});
   };
   EXPECT_EQ(verdict(calls(300, 0, 1), calls(0, 1, 1)), Verdict::exchanged);
   const WindowSummary before = calls(3, 0, 4);

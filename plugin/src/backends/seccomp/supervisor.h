@@ -65,7 +65,7 @@ class Counter {
   ProgramNames names_;
   std::uint16_t* last_call_;  // by thread id: index + 1 of the last call, 0 = unknown; null without memory
   std::uint32_t*
-      first_seen_;                   // by thread id: Shared::openings + 1 at its first call, 0 = none yet; null without memory
+      first_seen_;  // by thread id: Shared::openings + 1 at its first call, 0 = none yet; null without memory
   std::uint32_t noted_opening_ = 0;  // at the call before
   std::uint32_t births_ = 0;         // calls that may have made a thread since all were noted
 };
