@@ -68,6 +68,7 @@ enum ExitCode : int {
   kExitNoVerdict = 3,  ///< Something could not be judged.
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what belongs together stands together
 struct Options {
   Command command = Command::summary;
   std::vector<std::string> runs;           ///< RUN arguments: files or folders.
