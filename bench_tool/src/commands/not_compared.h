@@ -33,7 +33,7 @@ std::string not_compared(const std::vector<const stats::Comparison*>& rows, cons
 
 /// `2 tests without a verdict`: both sides ran them, and the counts of one are lower bounds; "" if there are none.
 std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
-/// `3 tests in doubt`: they fail no gate, and nobody shall think that they passed it. "" if there is none.
+/// `3 tests in doubt`, for the line of the verdict: they do not fail the gate. "" if there is none.
 std::string in_doubt(const std::vector<const stats::Comparison*>& rows);
 
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.

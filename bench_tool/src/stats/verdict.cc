@@ -205,7 +205,9 @@ class Judge {
   void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
     const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
-    if (delta.is_gated() && !is_repeated && !is_constant) ++out_.varying;
+    // Of syncs, more are red and fewer are.
+    const bool is_red_both_ways = judge::family_of(delta.syscall) == judge::Family::syncs;
+    if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
     delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near;
@@ -270,7 +272,9 @@ void judge_leaks(double stay_open, Comparison& row) {
   if (before && after) {
     const double more = after->min - before->max;
     if (more <= 0) return;
-    row.verdict = Verdict::regressed;
+    // Another thread may hold a descriptor at that moment.
+    const bool is_certain = is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
+    if (row.verdict != Verdict::regressed) row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
     add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
   } else if (stay_open > 0 && row.verdict != Verdict::regressed) {
     row.verdict = Verdict::in_doubt;

@@ -74,7 +74,8 @@ struct Comparison {
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.
   bool has_fault = false;   ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
-  std::size_t varying = 0;  ///< Gated counts that are not repeated exactly, over all repetitions of both sides.
+  /// In how many ways gated counts that are not repeated exactly may be red: twice for syncs.
+  std::size_t varying = 0;
   std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
   bool is_plain = false;                 ///< A side holds times alone, so that `verdict` is that of the times.
 

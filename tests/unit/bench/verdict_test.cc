@@ -154,6 +154,8 @@ TEST(Directions, SayThatMoreStaysOpen) {
   EXPECT_EQ(verdict(before, after), Verdict::improved) << "who closed them is not known, but they are closed";
   after.descriptors_left = exact(8);
   EXPECT_EQ(verdict(before, after), Verdict::regressed);
+  after.has_other_threads = true;
+  EXPECT_EQ(verdict(before, after), Verdict::in_doubt) << "another thread may hold them";
 }
 
 // A call that only some repetitions of one side made may be chance. The other side may not have met that chance.
