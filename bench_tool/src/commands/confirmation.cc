@@ -188,13 +188,19 @@ void Confirmation::apply_to(Comparison& row) const {
   if (gate_.wall && row.has_wall_verdict(Verdict::regressed) && !is_left(kWall, "", false)) calm(row.time);
   if (gate_.cpu && row.has_cpu_verdict(Verdict::regressed) && !is_left(kCpu, "", false)) calm(row.cpu);
   if (!suspect.has_counts) return;
+  bool has_counts = false;
   for (stats::Delta& delta : row.deltas) {
     if (!delta.is_gated() || delta.change != stats::Change::grew) continue;
-    if (!is_left(delta.syscall, delta.errno_name, delta.is_per_run)) delta.change = stats::Change::near;
+    if (is_left(delta.syscall, delta.errno_name, delta.is_per_run)) {
+      has_counts = true;
+    } else {
+      delta.change = stats::Change::near;
+    }
   }
-  // What is left may be red for another reason, as fewer syncs.
-  stats::conclude(row);
-  if (row.verdict == Verdict::near) row.reason = "did not repeat";
+  if (!has_counts) {
+    row.verdict = Verdict::near;
+    row.reason = "did not repeat";
+  }
 }
 
 std::string Confirmation::text() const {
