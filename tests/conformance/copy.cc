@@ -2,6 +2,7 @@
 #include "copy.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -147,6 +148,11 @@ Copy::Copy(const std::string& role) {
   std::set<pid_t> started = helpers_below(getpid());
   started.merge(helpers_below(pid_));
   prctl(PR_SET_CHILD_SUBREAPER, 0);
+  // What it adopted tells of its end. strace would see such a signal interrupt the case's own wait.
+  sigset_t of_children;
+  sigemptyset(&of_children);
+  sigaddset(&of_children, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &of_children, nullptr);
   for (const pid_t helper : started) {
     if (before.count(helper) == 0) helpers_.push_back(static_cast<int>(syscall(SYS_pidfd_open, helper, 0)));
   }
