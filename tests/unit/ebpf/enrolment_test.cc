@@ -22,6 +22,7 @@
 #include "../sanitized.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
+#include "os/confinement.h"
 #include "os/parked_descriptors.h"
 
 namespace syscost::ebpf {
