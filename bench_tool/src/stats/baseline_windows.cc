@@ -43,9 +43,9 @@ void add_counts(const std::string& syscall, bool has_calls, const Numbers& calls
   if (entries && are_others) cells.push_back({syscall, kEntries, to_range(*entries)});
 }
 
-/// Calls (entries) without failures that only say "too early"; where these vary, at least and at most so many.
+/// Calls without the failures that only say "too early"; where these vary, at least and at most so many.
 Numbers timely_of(const SyscallSummary& one) {
-  Numbers timely = one.count();
+  Numbers timely = one.calls;
   if (!timely || !one.errnos) return timely;
   for (const auto& [name, spread] : *one.errnos) {
     if (!judge::is_too_early(one.name, name)) continue;

@@ -173,13 +173,13 @@ Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::
   return spread_in(values_);
 }
 
-Numbers RepetitionAggregator::timely(const Series& series, Measured SyscallRow::*field, PerRunCalls per_run) const {
+Numbers RepetitionAggregator::timely_calls(const Series& series, PerRunCalls per_run) const {
   const std::string_view syscall = data_.text(series.first->syscall);
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
-    double count = row == nullptr ? 0.0 : value(series, i, field, per_run);
+    if (row == nullptr ? !measures(i, &SyscallRow::calls) : !row->calls.has_value()) return std::nullopt;
+    double count = row == nullptr ? 0.0 : value(series, i, &SyscallRow::calls, per_run);
     if (row != nullptr && row->errnos != model::kNoName) {
       const auto errnos = model::parse_errnos(data_.text(row->errnos));
       if (!errnos) return std::nullopt;  // refused when it was loaded

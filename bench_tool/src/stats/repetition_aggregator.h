@@ -99,8 +99,8 @@ class RepetitionAggregator {
 
   Numbers column(const Series& series, model::Measured model::SyscallRow::*field,
                  PerRunCalls per_run = PerRunCalls::left_out) const;
-  /// `field`, calls or entries, without the failures that only say "too early" (judge/direction.h).
-  Numbers timely(const Series& series, model::Measured model::SyscallRow::*field, PerRunCalls per_run) const;
+  /// Calls without the failures that only say "too early" (judge/direction.h).
+  Numbers timely_calls(const Series& series, PerRunCalls per_run) const;
   /// Returns `field` of the row that repetition `i` has for `series`, per iteration. The row and the value must exist.
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
                PerRunCalls per_run = PerRunCalls::left_out) const;

@@ -84,7 +84,7 @@ CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, P
   out.calls = fold.column(series, &SyscallRow::calls, per_run);
   out.entries = fold.column(series, &SyscallRow::entries, per_run);
   out.errors = fold.column(series, &SyscallRow::errors, per_run);
-  out.timely = fold.timely(series, out.calls ? &SyscallRow::calls : &SyscallRow::entries, per_run);
+  out.timely = fold.timely_calls(series, per_run);
   out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, per_run);
   out.latency_count = fold.column(series, &SyscallRow::latency_count, per_run);
   out.errnos = fold.errnos(series, per_run);

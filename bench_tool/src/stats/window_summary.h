@@ -28,7 +28,7 @@ struct CallFigures {
   Numbers calls;
   Numbers entries;
   Numbers errors;
-  /// Calls (entries where calls are unknown) without failures that only say "too early" (judge/direction.h).
+  /// Calls without the failures that only say "too early" (judge/direction.h).
   Numbers timely;
   Numbers kernel_ns;
   Numbers latency_count;
