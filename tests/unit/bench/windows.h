@@ -34,4 +34,8 @@ inline WindowSummary window(std::vector<SyscallSummary> syscalls) {
   return one;
 }
 
+inline Verdict verdict(const WindowSummary& old_window, const WindowSummary& new_window) {
+  return compare_windows(&old_window, &new_window, {}).verdict;
+}
+
 }  // namespace syscost::bench::stats
