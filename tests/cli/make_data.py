@@ -310,34 +310,19 @@ def make_names():
                "<b>_write_</b>", "https://example.org")
 
 
-def make_moved():
-    """Two tests of which the first opens a file that the program opens once; in NEW the second one does."""
+def make_locale():
+    """Two tests; the same with a getrandom and a write more; and with a tear-down that makes its first call."""
     once = [call("openat", "file;desc", [900], entries=1), call("read", "desc", [400])]
     work = [call("write", "desc", [500, 500])]
-    save("moved_old.csv", window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000))
-    # And one more getrandom, which some take for noise, and 3 % more writes, which some tolerate.
-    noise = [call("getrandom", "", [300])]
-    save("moved_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
-                           window("Locale.First", work, 1000) + window("Locale.Second", work + once, 2000)])
-    same = window("Locale.Before", work, 1000)
-    save("moved_beside_old.csv", same + window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000))
-    save("moved_beside_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
-                                  same + window("Locale.First", work, 1000) +
-                                  window("Locale.Second", work + once, 2000)])
-    fails = [call("openat", "file;desc", [900], {"ENOENT": 1}, entries=1), call("read", "desc", [400])]
-    save("moved_failing_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in
-                                   same + window("Locale.First", work, 1000) +
-                                   window("Locale.Second", work + fails, 2000)])
-    save("noisy_new.csv", [line.replace("1795225951-17", "1795229999-24") for line in
-                           window("Locale.First", work + once + noise, 2100) +
-                           window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])
-
-
+    tests = window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000)
+    save("locale_old.csv", tests)
+    save("locale_new.csv", [line.replace("1795225951-17", "1795229999-24") for line in
+                            window("Locale.First", work + once + [call("getrandom", "", [300])], 2100) +
+                            window("Locale.Second", [call("write", "desc", [500, 500, 500])], 1500)])
     # A tear-down without a call has no row; one that makes its first call has.
-    save("teardown_new.csv", [line.replace("1795225951-17", "1795229999-25") for line in
-                              window("Locale.First", work + once, 2000) + window("Locale.Second", work, 1000) +
-                              window("Locale", [call("getppid", "", [300])], 900, kind="suite", window="tear-down",
-                                     totals=dict(outcome=""))])
+    save("locale_teardown.csv", [line.replace("1795225951-17", "1795229999-25") for line in
+                                 tests + window("Locale", [call("getppid", "", [300])], 900, kind="suite",
+                                                window="tear-down", totals=dict(outcome=""))])
 
 
 def make_history():
@@ -559,7 +544,7 @@ def main():
     make_bytes()
     make_injected()
     make_sites()
-    make_moved()
+    make_locale()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)
     opens = lambda count, **errnos: call("openat", "file;desc", [900] * count, errnos)
     wait = lambda count: call("futex", "wait;volatile", [250000] * count)
