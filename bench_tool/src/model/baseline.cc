@@ -239,25 +239,40 @@ class Parser {
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
 
-/// What the windows with calls know besides: all of them, so that one line says it.
+/// What all windows with counts know, so that one line says it. Windows without calls know no errors.
 struct Told {
+  bool calls = false;  ///< Of some window.
   bool entries = false;
   bool errors = true;
   bool threads = false;
+
+  /// What a file without the line has: calls and errors.
+  bool is_usual() const { return errors && !entries && !threads; }
+  std::string text() const {
+    std::string words;
+    const auto add = [&](bool is_told, std::string_view word) {
+      if (is_told) words.append(words.empty() ? "" : " ").append(word);
+    };
+    add(calls, kCalls);
+    add(calls && errors, kErrors);
+    add(!calls || entries, kEntries);
+    add(threads, kThreads);
+    return words;
+  }
 };
 
 Told told_by(const std::vector<BaselineWindow>& windows) {
-  const auto all = [&](bool BaselineWindow::*tells) {
-    return std::all_of(windows.begin(), windows.end(),
-                       [&](const BaselineWindow& window) { return window.*tells || !window.has_calls(); });
-  };
-  const bool has_calls =
-      std::any_of(windows.begin(), windows.end(), [](const BaselineWindow& window) { return window.has_calls(); });
-  const bool has_threads = std::all_of(windows.begin(), windows.end(), [](const BaselineWindow& window) {
-    return window.has_other_threads || !window.has_calls();
-  });
-  return has_calls ? Told{all(&BaselineWindow::tells_entries), all(&BaselineWindow::tells_errors), has_threads}
-                   : Told();
+  const auto any = [&](auto has) { return std::any_of(windows.begin(), windows.end(), has); };
+  const auto all = [&](auto knows) { return std::all_of(windows.begin(), windows.end(), knows); };
+  using Window = BaselineWindow;
+  Told told;
+  told.calls = any([](const Window& window) { return window.has_calls(); });
+  told.threads = any([](const Window& window) { return window.has_counts(); }) &&
+                 all([](const Window& window) { return window.has_other_threads || !window.has_counts(); });
+  if (!told.calls) return told;
+  told.entries = all([](const Window& window) { return window.tells_entries || !window.has_calls(); });
+  told.errors = all([](const Window& window) { return window.tells_errors || !window.has_calls(); });
+  return told;
 }
 
 /// True for a cell that not all windows have.
@@ -272,6 +287,12 @@ bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const Tol
 bool BaselineWindow::has_calls() const {
   return std::any_of(cells.begin(), cells.end(),
                      [](const BaselineCell& cell) { return cell.syscall.empty() && cell.what == kCalls; });
+}
+
+bool BaselineWindow::has_counts() const {
+  return has_calls() || std::any_of(cells.begin(), cells.end(), [](const BaselineCell& cell) {
+           return cell.syscall.empty() && cell.what == kEntries;
+         });
 }
 
 bool Baseline::has_details() const {
@@ -299,10 +320,7 @@ std::string to_text(Baseline baseline) {
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
-  if (told.entries || !told.errors || told.threads) {
-    out += fmt::format("{}\t{}{}{}{}\n", kMeasured, kCalls, told.errors ? " errors" : "",
-                       told.entries ? " entries" : "", told.threads ? " threads" : "");
-  }
+  if (!told.is_usual()) out += fmt::format("{}\t{}\n", kMeasured, told.text());
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';
   for (BaselineWindow& window : baseline.windows) {

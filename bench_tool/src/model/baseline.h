@@ -62,6 +62,7 @@ struct BaselineWindow {
 
   /// It has calls; else entries, or nothing.
   bool has_calls() const;
+  bool has_counts() const;
 
   bool is_same_window(const BaselineWindow& other) const {
     return program == other.program && name == other.name && kind == other.kind;

@@ -12,8 +12,10 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <tuple>
 
 #include "baseline_file.h"
+#include "csv_text.h"
 #include "model/group.h"
 #include "model/loader.h"
 #include "stats/baseline_windows.h"
@@ -132,6 +134,47 @@ TEST_F(BaselineFile, EstimatesTheNextRunsFalseAlarmsFromThreeRunsOn) {
   EXPECT_NE(out_.str().find("about 0.3 tests"), std::string::npos) << out_.str();
   EXPECT_EQ(check(path("a.csv")), 0);
   EXPECT_NE(out_.str().find("about 0.3 tests"), std::string::npos) << out_.str();
+}
+
+/// S.One makes `one` writes in its own thread, S.Two makes `two`, one of them in another; S.Fails has no counts.
+/// `what`: calls, or entries if the backend sees only those.
+void write_threads(const std::string& file, const std::string& what, int one, int two) {
+  std::ofstream to(file);
+  to << testing::header();
+  for (const auto& [test, count, others] : {std::tuple("S.One", one, "0"), std::tuple("S.Two", two, "1")}) {
+    testing::Cells cells = {
+        {"test", test}, {"calls", ""}, {"errors", ""}, {"by_started_threads", others}, {"by_older_threads", "0"}};
+    cells[what] = std::to_string(count);
+    to << testing::test_row({{"test", test}, {"total_" + what, std::to_string(count)}}) << testing::syscall_row(cells);
+  }
+  to << testing::test_row({{"test", "S.Fails"}, {"outcome", "failed"}, {"total_" + what, "0"}});
+}
+
+// Without that, the judge can only guess it from the syscalls of a test.
+TEST_F(BaselineFile, KeepsWhichTestsHaveOtherThreads) {
+  for (const std::string what : {"calls", "entries"}) {
+    SCOPED_TRACE(what);
+    write_threads(path("run.csv"), what, 3, 5);
+    ASSERT_EQ(update({path("run.csv"), "--allow-failed"}), 0) << err_.str();
+    EXPECT_EQ(text().find("syscost baseline\t3\n"), 0U) << text();
+    EXPECT_NE(text().find("S.One\t-\twindow\ttest passed 1\n"), std::string::npos) << text();
+    EXPECT_NE(text().find("S.Two\t-\twindow\ttest passed 1 several_threads\n"), std::string::npos) << text();
+    write_threads(path("more.csv"), what, 3, 6);
+    EXPECT_EQ(check(path("more.csv")), 0) << out_.str();
+    EXPECT_NE(out_.str().find("in doubt"), std::string::npos) << out_.str();
+    write_threads(path("more.csv"), what, 4, 5);
+    EXPECT_EQ(check(path("more.csv")), 1) << out_.str();
+  }
+}
+
+TEST_F(BaselineFile, SaysNothingOfThreadsIfOneTestDoesNotTellThem) {
+  write_threads(path("run.csv"), "entries", 3, 5);
+  std::ofstream(path("run.csv"), std::ios::app)
+      << testing::test_row({{"test", "S.Unknown"}, {"total_entries", "1"}})
+      << testing::syscall_row({{"test", "S.Unknown"}, {"calls", ""}, {"errors", ""}, {"entries", "1"}});
+  ASSERT_EQ(update({path("run.csv"), "--allow-failed"}), 0) << err_.str();
+  EXPECT_EQ(text().find("syscost baseline\t2\n"), 0U) << text();
+  EXPECT_EQ(text().find("several_threads"), std::string::npos) << text();
 }
 
 TEST_F(BaselineFile, HoldsNoSyscallWithANameThatNoneHas) {
