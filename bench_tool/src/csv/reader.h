@@ -22,8 +22,8 @@
 
 namespace syscost::bench::csv {
 
-/// Of a file whose first line says which columns its rows have. Otherwise a schema version says it, which the caller
-/// knows from the header that it read before.
+/// In the place of a schema version: the input begins with the header, and the header says which columns the rows have.
+/// A later part of a file has no header. Its reader is given the version of the header at the beginning of the file.
 inline constexpr int kVersionInFirstLine = 0;
 
 /// One row; cells live until the handler returns.

@@ -12,11 +12,11 @@
 namespace syscost::bench::judge {
 namespace {
 
-/// Ways to the contents of a file, or to what its name says: a directory is read instead of names tried, a file read
-/// instead of mapped.
+/// Families that a program may exchange for one another to find a file or its contents. For example, it reads a
+/// directory instead of trying names, or reads a file instead of mapping it.
 constexpr std::array kWaysToAFile = {Family::look_ups, Family::opens, Family::closes, Family::data_in, Family::memory};
 
-/// Calls that the C library makes to start a thread or a process by clone3, and how many for each.
+/// Calls that the C library makes for each clone3, which starts a thread or a process, and how many of them.
 constexpr std::pair<std::string_view, int> kForAStart[] = {
     {"mmap", 1}, {"munmap", 1}, {"mprotect", 1}, {"madvise", 1}, {"rt_sigprocmask", 2}};
 
@@ -49,7 +49,8 @@ class Judge {
     }
     forgive_starts();
     for (const CallCount& call : calls) {
-      // A close that succeeds is due to whoever made the descriptor, and pays for nothing.
+      // A close that succeeds is needed because another call made the descriptor. So it is not judged, and fewer of
+      // them make up for no other call. A close that fails is a call like any other.
       if (family_of_call(call.syscall) != Family::closes) continue;
       by_call_[call.syscall] = {call.failed_before, call.failed_after};
     }
@@ -104,7 +105,8 @@ class Judge {
     }
   }
 
-  /// It counts for the direction that loses more, where it may take the place of other calls.
+  /// A call such as sendfile reads and writes. It is added to that one of the two families that lost more calls,
+  /// because it may have taken their place.
   void spread_data_both() {
     const Sum both = by_family_[Family::data_both];
     const Family side = growth(Family::data_out) < growth(Family::data_in) ? Family::data_out : Family::data_in;
@@ -144,7 +146,8 @@ class Judge {
     }
   }
 
-  /// More failures of one kind. Who looks for a file in another way fails in another call.
+  /// More failures with one errno in one family. The ways to a file are one family here: a program that looks for a
+  /// file in another way fails in another call.
   void judge_failures() {
     std::map<std::pair<std::string_view, std::string_view>, Sum> by_kind;
     for (const FailureCount& one : failures_) {
@@ -180,7 +183,7 @@ class Judge {
     out_.notes.push_back(fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
   }
 
-  /// What a ring does is in no count.
+  /// The calls that io_uring makes for a program are not counted. If they took the place of calls, it says so.
   void note_rings() {
     const Sum rings = of("io_uring_enter");
     if (rings.growth() <= 0) return;

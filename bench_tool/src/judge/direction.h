@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Direction: whether a change of a test's calls is one that a person wants to be stopped by. Which counts changed is
-// known here; how far they can be trusted is another question (stats/doubts.cc).
+// Direction: whether a developer wants a gate to stop a change of a test's calls. The caller says which counts changed.
+// Whether chance changed them is another question (stats/doubts.cc).
 #pragma once
 
 #include <string>
@@ -38,11 +38,11 @@ struct Direction {
   /// Of `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". Of others: empty.
   std::vector<std::string> reasons;
   double stay_open = 0;  ///< Descriptors more than before that were made and not closed, if fewer were closed.
-  /// Worth a person's eye, and no reason for a red: "8 descriptors more stay open: close 16 -> 8".
+  /// Worth a look, but no reason for a red: "8 more stay open: close 16 -> 8".
   std::vector<std::string> notes;
 };
 
-/// `failures`: more with an errno in a family is red, too.
+/// `failures`: if a family fails more often with an errno, that is red, too.
 Direction direction_of(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures = {});
 
 }  // namespace syscost::bench::judge

@@ -35,8 +35,8 @@ constexpr Row kFamilies[] = {
 
 constexpr std::string_view kMakeOne =
     "open openat openat2 creat socket accept accept4 eventfd eventfd2 timerfd_create signalfd signalfd4 memfd_create "
-    "dup "
-    "dup3 epoll_create epoll_create1 inotify_init inotify_init1 io_uring_setup pidfd_open perf_event_open userfaultfd";
+    "dup dup3 epoll_create epoll_create1 inotify_init inotify_init1 io_uring_setup pidfd_open perf_event_open "
+    "userfaultfd";
 constexpr std::string_view kMakeTwo = "pipe pipe2 socketpair";
 
 template <class Visit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Families: syscalls that do the same for a program in other ways. One may take the place of another without a person
-// minding: 20 write became 1 writev. docs/gate.md has the table.
+// Families: syscalls that do the same work in different ways. If one takes the place of another, that is no regression:
+// 20 write became 1 writev. docs/compare.md has the table.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace syscost::bench::judge {
 
 enum class Family : std::uint8_t {
-  none,  ///< Nothing takes its place: each call more is one more.
+  none,  ///< No other syscall can take its place, so it is judged alone.
   data_out,
   data_in,
   data_both,  ///< From file to file: it pays for data in and data out.
@@ -23,12 +23,12 @@ enum class Family : std::uint8_t {
   starts,  ///< Processes and threads.
   waits,
   descriptors,  ///< Sockets, pipes and wake-ups are made and set; locks.
-  unjudged,     ///< How often it comes depends on who comes first: futex.
+  unjudged,     ///< How often it is made depends on which thread comes first: futex.
 };
 
 /// `syscall`: a name without details.
 Family family_of(std::string_view syscall);
-/// As people call it: "data out".
+/// The name in messages: "data out".
 std::string_view name_of(Family family);
 /// How many descriptors a successful call makes: 2 for pipe2. 0 also for those that may make some: recvmsg.
 int descriptors_made_by(std::string_view syscall);

@@ -24,8 +24,8 @@
 namespace syscost::bench::stats {
 
 enum class Change { none, near, grew, shrank };
-/// Exact when all repetitions agree on both sides. Where they do not, a count grew when all of NEW's lie above all of
-/// OLD's: what only some of them show may be chance.
+/// If all repetitions agree on both sides, any difference is a change. Else a count grew if all of NEW's lie above all
+/// of OLD's, because a difference that only some of them show may be chance.
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
 
 /// One count that changed.
@@ -73,7 +73,7 @@ struct Comparison {
   std::optional<KernelSplit> kernel_split;
   std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
   std::optional<TimeVerdict> cpu;   ///< The same of processor time.
-  bool has_fault = false;   ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
+  bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
   /// In how many ways gated counts that are not repeated exactly may be red: twice for syncs.
   std::size_t varying = 0;
   std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
@@ -101,10 +101,12 @@ void conclude(Comparison& row);
 /// A false red at most once in so many gates.
 inline constexpr double kFalseRedOnceIn = 1000;
 
-/// doubts.cc. Decides what is in doubt as far as the repetitions do, and says of the others how many runs would. If
-/// nothing changed, at most one gate in kFalseRedOnceIn is red for it: a count is decided if all of NEW's lie beyond
-/// all of OLD's, which, of n and m runs that may be exchanged, chance does once in C(n + m, n). With K counts that
-/// vary, it must be at most once in kFalseRedOnceIn * K (Bonferroni; K does not depend on which run is whose).
+/// Decides the counts that are in doubt if there are enough runs, and says of the others how many runs are enough. A
+/// count is decided if all counts of NEW lie above all of OLD, or below, and chance does that rarely enough. If nothing
+/// changed, it is chance which n of the n + m runs are those of NEW, so it does that once in C(n + m, n) comparisons.
+/// With K counts that vary, once in kFalseRedOnceIn * K is rare enough (Bonferroni): then at most one comparison in
+/// kFalseRedOnceIn is red by chance. K counts the varying counts over all runs of both sides together. So it is the
+/// same for each choice of the runs of NEW, as the inequality needs. The code is in doubts.cc.
 void decide_doubts(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

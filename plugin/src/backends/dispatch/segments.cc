@@ -29,8 +29,8 @@ T load(const T& word) {
   return std::atomic_ref(const_cast<T&>(word)).load(std::memory_order_acquire);
 }
 
-/// Calls visit(account, thread) for each account that may hold calls of the lane. `thread`: whose it is; null for the
-/// one that threads share, and for the account of a lane.
+/// Calls visit(account, thread) for each account that may hold calls of `lane`. `thread` is the thread that counts in
+/// the account. It is null if the account is that of the lane, or if several threads count in it.
 template <class Visit>
 void visit_accounts(Lane lane, Visit visit) {
   if (lane != Lane::kProcess) {
