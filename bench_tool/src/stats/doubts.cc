@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <string_view>
 
 #include "stats/verdict.h"
 
@@ -22,6 +24,21 @@ std::size_t runs_needed(double needed) {
   return n;
 }
 
+/// Why counts of `row` that are still in doubt may differ by chance.
+std::string_view why_chance(const Comparison& row) {
+  if (row.old_window->has_other_threads.value_or(false) || row.new_window->has_other_threads.value_or(false)) {
+    return "other threads made calls";
+  }
+  const auto all = [&](auto is) {
+    return std::all_of(row.deltas.begin(), row.deltas.end(),
+                       [&](const Delta& one) { return !one.is_in_doubt || is(one); });
+  };
+  if (all([](const Delta& one) { return one.is_by_heap; })) return "the heap is as the program's threads left it";
+  // Counts that agree are in doubt only in files that do not tell which threads made the calls.
+  if (all([](const Delta& one) { return one.is_exact(); })) return "other threads may have made calls";
+  return "counts vary";
+}
+
 }  // namespace
 
 void decide_doubts(std::vector<Comparison>& rows) {
@@ -35,22 +52,16 @@ void decide_doubts(std::vector<Comparison>& rows) {
     if (!is_judged(row)) continue;
     bool is_decided = false;
     bool is_open = false;
-    bool is_by_heap = true;
     for (Delta& delta : row.deltas) {
       if (!delta.is_in_doubt) continue;
       delta.is_in_doubt = arrangements(delta.new_count.n, delta.old_count.n) < needed;
       is_decided = is_decided || !delta.is_in_doubt;
       is_open = is_open || delta.is_in_doubt;
-      is_by_heap = is_by_heap && (delta.is_by_heap || !delta.is_in_doubt);
     }
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;
-    const bool has_others = row.new_window->has_other_threads.value_or(true);
-    row.reason += fmt::format("{}{} may be chance: {} runs of each side tell", row.reason.empty() ? "" : "; ",
-                              has_others   ? "other threads made calls, so it"
-                              : is_by_heap ? "the heap is as the program's threads left it, so it"
-                                           : "counts vary, so it",
-                              runs_needed(needed));
+    row.reason += fmt::format("{}{}, so it may be chance: {} runs of each side tell", row.reason.empty() ? "" : "; ",
+                              why_chance(row), runs_needed(needed));
   }
 }
 

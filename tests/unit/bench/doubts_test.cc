@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,28 @@ TEST_F(Doubts, AreNotMoreForCountsThatNeverVary) {
 TEST_F(Doubts, OfRunsThatOverlapAreNone) {
   add({20, 21, 20, 20, 20, 20, 20}, times(7, 21));
   EXPECT_EQ(first().verdict, Verdict::near);
+}
+
+/// The reason of a doubt, if other threads made calls `before` and `after`, and a test that waits reads `now` times.
+std::string why(std::optional<bool> before, std::optional<bool> after, const Spread& now) {
+  SyscallSummary futex = syscall("futex", exact(5));
+  futex.classes = "wait;volatile";
+  futex.is_wait = true;
+  WindowSummary old_window = window({syscall("read", exact(20)), futex});
+  WindowSummary new_window = window({syscall("read", now), futex});
+  old_window.has_other_threads = before;
+  new_window.has_other_threads = after;
+  std::vector<Comparison> rows = {compare_windows(&old_window, &new_window, {})};
+  decide_doubts(rows);
+  return rows.front().reason.substr(0, rows.front().reason.find(','));
+}
+
+TEST(ReasonsOfDoubts, AreTheSideWithThreadsOrNoKnowledgeOfThemOrCountsThatVary) {
+  EXPECT_EQ(why(true, false, exact(21)), "other threads made calls");
+  EXPECT_EQ(why(false, true, exact(21)), "other threads made calls");
+  EXPECT_EQ(why({}, {}, exact(21)), "other threads may have made calls");
+  EXPECT_EQ(why(false, {}, exact(21)), "other threads may have made calls");
+  EXPECT_EQ(why(false, false, *spread_of({21, 22})), "counts vary");
 }
 
 TEST_F(Doubts, AreDecidedForFewerCalls) {
