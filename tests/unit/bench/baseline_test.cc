@@ -162,6 +162,7 @@ TEST_F(BaselineFile, KeepsWhichTestsHaveOtherThreads) {
     write_threads(path("more.csv"), what, 3, 6);
     EXPECT_EQ(check(path("more.csv")), 0) << out_.str();
     EXPECT_NE(out_.str().find("in doubt"), std::string::npos) << out_.str();
+    EXPECT_EQ(check(path("more.csv"), {"--strict"}), 3) << out_.str();
     write_threads(path("more.csv"), what, 4, 5);
     EXPECT_EQ(check(path("more.csv")), 1) << out_.str();
   }
