@@ -29,12 +29,12 @@ struct Body {
 };
 
 model::Dataset run(const Body& body, CallChange change, std::size_t repetitions, std::mt19937_64& random) {
-  const bool has_races = change == CallChange::added_beside_races || change == CallChange::replaced_by_volatile;
-  std::uniform_int_distribution<std::uint64_t> waits(has_races ? 0 : 20, has_races ? 40 : 20);
+  const bool has_threads = change == CallChange::added_with_threads || change == CallChange::replaced_by_volatile;
+  std::uniform_int_distribution<std::uint64_t> waits(has_threads ? 0 : 20, has_threads ? 40 : 20);
   std::uniform_int_distribution<std::uint64_t> polls(10, 12);
   std::uniform_int_distribution<std::size_t> which(0, repetitions - 1);
   const std::size_t marked = which(random);
-  const bool adds_write = change == CallChange::added_to_a_syscall || change == CallChange::added_beside_races;
+  const bool adds_write = change == CallChange::added_to_a_syscall || change == CallChange::added_with_threads;
   model::Dataset data;
   model::Context context;
   context.run_id = data.names.intern("run");
@@ -69,7 +69,7 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
       row.calls = Measured(call.calls);
       row.errors = Measured(call.errors);
       row.by_started_threads =
-          Measured(std::uint64_t{has_races && call.syscall == std::string_view("futex") ? 1U : 0U});
+          Measured(std::uint64_t{has_threads && call.syscall == std::string_view("futex") ? 1U : 0U});
       row.by_older_threads = Measured(std::uint64_t{0});
       if (call.errors != 0) row.errnos = data.names.intern("ENOENT:" + std::to_string(call.errors));
       data.rows.append(row);
@@ -89,7 +89,7 @@ model::Dataset run(const Body& body, CallChange change, std::size_t repetitions,
 std::string_view to_string(CallChange change) {
   static constexpr std::array<std::string_view, 7> kNames = {"nothing changed",
                                                              "one more call",
-                                                             "one more, threads race",
+                                                             "one more, several threads",
                                                              "one call of a new syscall",
                                                              "the same, in one repetition",
                                                              "one call fails, new errno",

@@ -107,7 +107,7 @@ void print_counts(std::size_t comparisons, std::uint64_t seed) {
   fmt::print("\nCounts, {} comparisons of one test: how many end in `regressed`\n", comparisons);
   fmt::print("{:<28} {:>12}  {:>15}\n", "", "1 repetition", "10 repetitions");
   for (const CallChange change :
-       {CallChange::added_to_a_syscall, CallChange::added_beside_races, CallChange::added_a_syscall,
+       {CallChange::added_to_a_syscall, CallChange::added_with_threads, CallChange::added_a_syscall,
         CallChange::added_in_one_sample, CallChange::added_errno, CallChange::replaced_by_volatile, CallChange::none}) {
     fmt::print("{:<28} {:>12}  {:>15}\n", to_string(change),
                share(simulate_counts(change, comparisons, 1, seed), comparisons),

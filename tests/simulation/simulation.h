@@ -64,7 +64,7 @@ CpuResult simulate_cpu(const CpuSetup& setup, std::size_t comparisons, std::uint
 enum class CallChange {
   none,
   added_to_a_syscall,    ///< One more call of a syscall that the test makes anyway.
-  added_beside_races,    ///< The same, and the test's threads wait more or less often each time.
+  added_with_threads,    ///< The same, and other threads make calls, too: they wait more or less often each time.
   added_a_syscall,       ///< One call of a syscall that the test did not make.
   added_in_one_sample,   ///< The same, in one repetition of NEW only.
   added_errno,           ///< As many calls, one of which now fails.

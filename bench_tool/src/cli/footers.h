@@ -88,16 +88,18 @@ Examples:
   bench show stacks.folded --svg flame.svg  a flame graph of call stacks)";
 
 inline constexpr const char* kCompareFooter =
-    R"(Where one thread makes the calls, counts are exact: more calls of a family (the ways to write, to look for a file,
-...) or failures of a kind are a regression, and so are fewer syncs. As many or fewer of a family are exchanged: green.
-Where several threads do, or counts vary, a difference is `in doubt`, until so many runs of each side as the last
-column says show that it is no chance; --strict ends with 3 then.
+    R"(If one thread makes the calls of a test, its counts are exact: more calls of a family (the ways to write, to look for
+a file, ...), more failures of a family with an errno, and other syncs are a regression. If calls take the place of
+others of their family, the test is `exchanged`, which is green. If several threads make calls, or if counts vary, a
+difference is `in doubt`: the last column says how many runs of each side decide it. With --strict, such a test ends
+with exit code 3; without, it is green.
 A test of OLD that is missing, failed, skipped or crashed in NEW fails the gate, unless you give --allow or --gate none.
-Not gated: futex, syscalls of --volatile, and where several threads make the calls those of class %volatile (allocator,
-...); tests in which only these changed are shown with --all only. A time, wall or processor (cpu), regresses if chance does not explain the difference (p < 0.05, adjusted for
-the number of tests) and the whole interval of the difference is beyond --threshold. Times are always shown, and gated
-with --gate time (both), wall, cpu or all. Repetitions inside one process do not show how much two processes differ;
-`bench ab` does. On a busy machine --gate counts,cpu finds more than wall time does.
+Not gated: futex, syscalls of --volatile and, if several threads make calls, those of class %volatile (allocator, ...).
+Tests in which only these changed are shown with --all only.
+A time, wall or processor (cpu), regresses if chance does not explain the difference (p < 0.05, adjusted for the number
+of tests) and the whole interval of the difference is beyond --threshold. Times are always shown, and gated with --gate
+time (both), wall, cpu or all. Repetitions inside one process do not show how much two processes differ; `bench ab`
+does. On a busy machine --gate counts,cpu finds more than wall time does.
 
 Examples:
   bench compare main.csv pr.csv             changed tests only; exit code 1 on regression

@@ -142,8 +142,6 @@ struct WindowSummary {
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
-  /// Its counts are a part of its program's, and in no other window's.
-  bool is_part_of_program() const { return is_ours() && (kind == "test" || is_set_up()); }
   /// Its times come from passes that no backend measured.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == schema::kKindGpuKernel; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }

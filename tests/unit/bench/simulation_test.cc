@@ -57,8 +57,8 @@ TEST(AddedSyscall, IsAlwaysFound) {
   }
 }
 
-TEST(AddedSyscall, IsFoundBesideRacesByTenRuns) {
-  EXPECT_EQ(simulate_counts(CallChange::added_beside_races, 200, 10, kSeed), 200U);
+TEST(AddedSyscall, IsFoundByTenRunsIfSeveralThreadsMakeCalls) {
+  EXPECT_EQ(simulate_counts(CallChange::added_with_threads, 200, 10, kSeed), 200U);
 }
 
 TEST(AddedSyscall, IsNoRegressionWhereOnlyOneOfSeveralRepetitionsHasIt) {
