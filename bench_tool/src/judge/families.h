@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Families: syscalls that do the same work in different ways. If one takes the place of another, that is no regression:
-// 20 write became 1 writev. docs/compare.md has the table.
+// 20 write became 1 writev. docs/statistics.md has the table.
 #pragma once
 
 #include <cstdint>
