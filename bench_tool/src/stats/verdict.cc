@@ -165,7 +165,8 @@ class Judge {
                                (both.new_one == nullptr || both.new_one->per_run_errors);
     const std::optional<ErrnoNumbers>& of_old = figures_of(both.old_one, tells_per_run).errnos;
     const std::optional<ErrnoNumbers>& of_new = figures_of(both.new_one, tells_per_run).errnos;
-    if (!of_old || !of_new) {  // not measured is not 0
+    if (!of_old || !of_new) {                                          // not measured is not 0
+      if (both.old_one == nullptr || both.new_one == nullptr) return;  // a side that did not make it measured nothing
       out_.lacks_errnos_of_old = out_.lacks_errnos_of_old || (of_new && !of_old);
       out_.lacks_errnos_of_new = out_.lacks_errnos_of_new || (of_old && !of_new);
       return;

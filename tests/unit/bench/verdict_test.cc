@@ -254,6 +254,19 @@ TEST(Verdict, IsNeverSameWhenEventsCameLate) {
   EXPECT_EQ(verdict(late, window({})), Verdict::inconclusive);
 }
 
+// Two runs of seccomp, of which only one makes a call: neither of them measured which calls fail.
+TEST(Verdict, NamesFailuresThatOneSideMeasuredOnlyIfBothMakeTheCall) {
+  SyscallSummary unknown = syscall("write", exact(1));
+  unknown.errnos.reset();
+  const WindowSummary without = window({});
+  const WindowSummary not_measured = window({unknown});
+  const WindowSummary measured = window({syscall("write", exact(1))});
+  EXPECT_FALSE(compare_windows(&without, &not_measured, {}).lacks_errnos_of_new);
+  EXPECT_FALSE(compare_windows(&not_measured, &without, {}).lacks_errnos_of_old);
+  EXPECT_TRUE(compare_windows(&measured, &not_measured, {}).lacks_errnos_of_new);
+  EXPECT_TRUE(compare_windows(&not_measured, &measured, {}).lacks_errnos_of_old);
+}
+
 TEST(Verdict, SaysThatRepetitionsWereNotCounted) {
   WindowSummary uncounted = window({});
   uncounted.calls.reset();
