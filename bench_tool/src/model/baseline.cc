@@ -28,7 +28,9 @@ constexpr std::string_view kCalls = "calls";
 constexpr std::string_view kEntries = "entries";
 constexpr std::string_view kErrors = "errors";
 constexpr std::string_view kThreads = "threads";
-constexpr std::string_view kSeveralThreads = "several_threads";  ///< The last word of a window's line.
+// The last word of a window's line; none: one thread made its calls.
+constexpr std::string_view kSeveralThreads = "several_threads";
+constexpr std::string_view kUnknownThreads = "unknown_threads";
 constexpr std::string_view kRangeSeparator = "..";
 
 std::string number_text(double value) {
@@ -207,7 +209,9 @@ class Parser {
   void take_window(const std::vector<std::string_view>& fields) {
     const auto words = split(fields[4], " ");
     const bool has_others = words.size() == 4 && words[3] == kSeveralThreads;
-    const std::size_t n = words.size() == 3 || has_others ? to_number<std::size_t>(words[2]).value_or(0) : 0;
+    const bool is_unknown = words.size() == 4 && words[3] == kUnknownThreads;
+    const bool has_words = words.size() == 3 || has_others || is_unknown;
+    const std::size_t n = has_words ? to_number<std::size_t>(words[2]).value_or(0) : 0;
     const bool is_kind = std::find(schema::kKinds.begin(), schema::kKinds.end(), words[0]) != schema::kKinds.end();
     if (n == 0 || !is_kind) {
       fault(line_, fmt::format("\"{}\" is not kind, outcome and number of repetitions", fields[4]));
@@ -223,7 +227,7 @@ class Parser {
     window.kind = words[0];
     window.outcome = words[1] == kEmptyField ? "" : words[1];
     window.n = n;
-    if (tells_threads_) window.has_other_threads = has_others;
+    if (tells_threads_ && !is_unknown) window.has_other_threads = has_others;
     out_.windows.push_back(std::move(window));
   }
 
@@ -239,11 +243,13 @@ class Parser {
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
 
-/// What all windows with counts know, so that one line says it. Windows without calls know no errors.
+/// What the line `measured` says of the file.
 struct Told {
-  bool calls = false;  ///< Of some window.
+  bool calls = false;  ///< Some window has them.
+  // All windows with calls know them. Windows without calls know no errors.
   bool entries = false;
   bool errors = true;
+  // Some window knows them. Each window that does not says so: a scope of one thread, for one.
   bool threads = false;
 
   /// What a file without the line has: calls and errors.
@@ -267,12 +273,22 @@ Told told_by(const std::vector<BaselineWindow>& windows) {
   using Window = BaselineWindow;
   Told told;
   told.calls = any([](const Window& window) { return window.has_calls(); });
-  told.threads = any([](const Window& window) { return window.has_counts(); }) &&
-                 all([](const Window& window) { return window.has_other_threads || !window.has_counts(); });
+  // Of a window without a call, older files know it, too: no thread made one.
+  told.threads = any([](const Window& window) {
+    return window.has_other_threads && std::any_of(window.cells.begin(), window.cells.end(),
+                                                   [](const BaselineCell& cell) { return !cell.syscall.empty(); });
+  });
   if (!told.calls) return told;
   told.entries = all([](const Window& window) { return window.tells_entries || !window.has_calls(); });
   told.errors = all([](const Window& window) { return window.tells_errors || !window.has_calls(); });
   return told;
+}
+
+/// The last word of the line, in a file that tells threads.
+std::string threads_text(const BaselineWindow& window) {
+  if (window.cells.empty()) return "";
+  if (!window.has_other_threads) return fmt::format(" {}", kUnknownThreads);
+  return *window.has_other_threads ? fmt::format(" {}", kSeveralThreads) : "";
 }
 
 /// True for a cell that not all windows have.
@@ -287,12 +303,6 @@ bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const Tol
 bool BaselineWindow::has_calls() const {
   return std::any_of(cells.begin(), cells.end(),
                      [](const BaselineCell& cell) { return cell.syscall.empty() && cell.what == kCalls; });
-}
-
-bool BaselineWindow::has_counts() const {
-  return has_calls() || std::any_of(cells.begin(), cells.end(), [](const BaselineCell& cell) {
-           return cell.syscall.empty() && cell.what == kEntries;
-         });
 }
 
 bool Baseline::has_details() const {
@@ -330,7 +340,7 @@ std::string to_text(Baseline baseline) {
     });
     const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
     out += fmt::format("{}{}\t{}\t{} {} {}{}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
-                       window.n, told.threads && window.has_other_threads.value_or(false) ? " several_threads" : "");
+                       window.n, told.threads ? threads_text(window) : "");
     for (const BaselineCell& cell : window.cells) {
       if (is_untold(window, cell, told)) continue;
       out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));

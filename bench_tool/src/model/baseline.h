@@ -62,7 +62,6 @@ struct BaselineWindow {
 
   /// It has calls; else entries, or nothing.
   bool has_calls() const;
-  bool has_counts() const;
 
   bool is_same_window(const BaselineWindow& other) const {
     return program == other.program && name == other.name && kind == other.kind;

@@ -168,16 +168,31 @@ TEST_F(BaselineFile, KeepsWhichTestsHaveOtherThreads) {
   }
 }
 
-TEST_F(BaselineFile, SaysNothingOfThreadsIfOneTestDoesNotTellThem) {
+// A scope of one thread does not tell who made the calls; that must not hide it of the tests.
+TEST_F(BaselineFile, SaysOfAWindowThatItsThreadsAreUnknown) {
   for (const std::string what : {"calls", "entries"}) {
     SCOPED_TRACE(what);
     write_threads(path("run.csv"), what, 3, 5);
-    std::ofstream(path("run.csv"), std::ios::app)
-        << testing::test_row({{"test", "S.Unknown"}, {"total_entries", "1"}})
-        << testing::syscall_row({{"test", "S.Unknown"}, {"calls", ""}, {"errors", ""}, {"entries", "1"}});
+    const auto add_unknown = [&](const std::string& file, int writes) {
+      testing::Cells cells = {
+          {"test", "S.Unknown"}, {"calls", ""}, {"errors", ""}, {"entries", std::to_string(writes)}};
+      std::ofstream to(file, std::ios::app);
+      to << testing::test_row({{"test", "S.Unknown"}, {"total_entries", std::to_string(writes + 1)}})
+         << testing::syscall_row(cells);
+      cells["entries"] = "1";
+      cells.insert({{"syscall", "futex"}, {"class", "wait;volatile"}});
+      to << testing::syscall_row(cells);
+    };
+    add_unknown(path("run.csv"), 4);
     ASSERT_EQ(update({path("run.csv"), "--allow-failed"}), 0) << err_.str();
-    EXPECT_EQ(text().find("syscost baseline\t2\n"), 0U) << text();
-    EXPECT_EQ(text().find("several_threads"), std::string::npos) << text();
+    EXPECT_EQ(text().find("syscost baseline\t3\n"), 0U) << text();
+    EXPECT_NE(text().find("S.One\t-\twindow\ttest passed 1\n"), std::string::npos) << text();
+    EXPECT_NE(text().find("S.Two\t-\twindow\ttest passed 1 several_threads\n"), std::string::npos) << text();
+    EXPECT_NE(text().find("S.Unknown\t-\twindow\ttest passed 1 unknown_threads\n"), std::string::npos) << text();
+    write_threads(path("more.csv"), what, 3, 5);
+    add_unknown(path("more.csv"), 5);
+    EXPECT_EQ(check(path("more.csv")), 0) << out_.str();
+    EXPECT_NE(out_.str().find("other threads may have made calls"), std::string::npos) << out_.str();
   }
 }
 
