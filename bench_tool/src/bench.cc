@@ -13,7 +13,6 @@
 #include "commands/baseline.h"
 #include "commands/check.h"
 #include "commands/compare.h"
-#include "commands/confirm.h"
 #include "commands/doctor.h"
 #include "commands/export.h"
 #include "commands/faults.h"
@@ -72,8 +71,6 @@ int dispatch(const Options& options, std::ostream& out, std::ostream& err) {
       return commands::baseline_update(options, out, err);
     case cli::Command::check:
       return commands::check(options, paint, out, err);
-    case cli::Command::confirm:
-      return commands::confirm(options, paint, out, err);
     case cli::Command::runs:
       return commands::runs(options, out, err);
     case cli::Command::log:

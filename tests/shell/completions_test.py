@@ -37,7 +37,7 @@ WORDS = [
 ]
 LISTS = [
     (["bench", "compare", "--gate", "counts,c"], {"counts,counts", "counts,cpu"}),
-    (["bench", "confirm", "--allow", "missing,f"], {"missing,failed"}),
+    (["bench", "ab", "--allow", "missing,f"], {"missing,failed"}),
 ]
 FILES = [
     (["bench", "summary", "r"], {"rows.csv"}),
@@ -126,7 +126,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     def test_after_two_hyphens_comes_another_command(self):
         self.assertIn("printf", self.complete(["bench", "ab", "--", "prin"]))
         self.check(self.complete, [(["bench", "ab", "--", "printf", "r"], {"rows.csv"}),
-                                   (["bench", "check", "rows.csv", "--confirm", "2", "--", "cat", "r"], {"rows.csv"})])
+                                   (["bench", "check", "rows.csv", "--", "cat", "r"], {"rows.csv"})])
 
 
 @unittest.skipUnless(shutil.which("fish"), "fish is missing: apt-get install fish")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "cli/check_arguments.h"
 
+#include <cmath>
 #include <utility>
 
 #include "budgets/amounts.h"
@@ -28,24 +29,18 @@ Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit
 --update adds it.
 Without --baseline, check reads syscost.baseline of the current folder.
 
+With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
+COMMAND gets SYSCOST_CSV, and must run all of a program's tests.
+
 Examples:
   bench check pr.csv
   bench check pr.csv --update               after a review: writes the differences into the baseline
-  bench check pr.csv --confirm 2 -- ctest --test-dir build      red: what repeats in two more runs
-  bench check pr.csv --confirm 2 -- build/{program}      the same, only programs with red tests
+  bench check -- ctest --test-dir build       measures, and runs again what is red or in doubt
+  bench check pr.csv -- ctest --test-dir build       the same for a run that you have
+  bench check pr.csv -- build/{program}       runs only programs with such tests again
+  bench check --update -- ctest --test-dir build
   bench check pr.csv --gate-counts 10% --gate-p99 20%
   bench check pr.csv --baseline ci/linux.baseline --format md >> "$GITHUB_STEP_SUMMARY")";
-
-const char* const kConfirmFooter =
-    R"(bench confirm [OPTIONS] OLD NEW -- COMMAND [ARG]...
-
-Compares as `compare` does. If a test is red, runs COMMAND up to --times times. A test stays red only if the same counts
-grew each time, or the same gated time regressed. COMMAND must run every red test; it gets SYSCOST_CSV. If a word of it
-contains `{program}`, bench runs it for each program that has a red test. If COMMAND fails, the exit code is 2.
-
-Examples:
-  bench confirm main.csv pr.csv -- ctest --test-dir build
-  bench confirm main.csv pr.csv --times 3 -- build/{program})";
 
 /// Tests that are written without counts.
 void add_allow_options(CLI::App& app, Options& options) {
@@ -57,13 +52,17 @@ void add_allow_options(CLI::App& app, Options& options) {
 
 }  // namespace
 
-CLI::App* add_confirm_command(CLI::App& app, Options& options, std::string& old_run, std::string& new_run,
-                              const char* run_help) {
-  auto* confirm = app.add_subcommand("confirm", "Compare two runs, and run red tests again")->footer(kConfirmFooter);
-  confirm->add_option("OLD", old_run, run_help)->required();
-  confirm->add_option("NEW", new_run, "The same, for the run to judge")->required();
-  confirm->add_option("--times", options.check.times, "How many times to run COMMAND (2)")->type_name("N");
-  return confirm;
+void add_side_command(CLI::App& app, const std::string& name, std::vector<std::string>& command, const char* side) {
+  app.add_option_function<std::string>(
+         name, [&command](const std::string& line) { command = {"sh", "-c", line}; },
+         std::string("Measures ") + side + " again, a line for sh: bench runs it until red and doubtful tests are decided")
+      ->type_name("COMMAND")
+      ->check(not_empty());
+}
+
+void add_run_budget(CLI::App& app, Options& options) {
+  app.add_option("--budget", options.run_budget_s, "Seconds for further runs (600); one always runs")
+      ->type_name("SECONDS");
 }
 
 CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_help) {
@@ -83,7 +82,7 @@ CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_
 
 CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, const char* run_help) {
   auto* check = app.add_subcommand("check", "Judge a run against a baseline")->footer(kCheckFooter);
-  check->add_option("RUN", run, run_help)->required();
+  check->add_option("RUN", run, std::string(run_help) + "; or leave it out, and give COMMAND");
   check->add_option("--baseline", options.check.baseline, "The baseline (syscost.baseline)")
       ->type_name("FILE")
       ->check(not_empty());
@@ -98,10 +97,7 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
       ->type_name("SHARE");
   check->add_option("--gate-p99", options.check.gate_p99, "Red if a syscall's p99 grew by more than this share")
       ->type_name("SHARE");
-  check
-      ->add_option("--confirm", options.check.confirm,
-                   "Run COMMAND (after `--`) up to N times; only what repeats each time stays red")
-      ->type_name("N");
+  add_run_budget(*check, options);
   check->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
   add_allow_options(*check, options);
   check->add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
@@ -110,13 +106,12 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
 }
 
 std::string check_fault(const Options& options) {
-  constexpr std::size_t kMostRuns = 1000;
   const CheckOptions& asked = options.check;
-  if (options.command == Command::confirm) {
-    if (options.a.empty() || options.a[0].empty()) {
-      return "confirm needs a command after `--`: bench confirm OLD NEW -- COMMAND [ARG]...";
-    }
-    if (asked.times < 1 || asked.times > kMostRuns) return "--times takes a number from 1 to 1000";
+  if (!std::isfinite(options.run_budget_s) || options.run_budget_s < 0) {
+    return "--budget takes a number of seconds, 0 or more";
+  }
+  if (!options.old_command.empty() && options.new_command.empty()) {
+    return "--old needs --new: to tell the two, bench runs both again";
   }
   if (options.command != Command::check) return {};
   if (options.format == Format::csv) return "check prints text, md, json, junit, sarif or github";
@@ -126,15 +121,17 @@ std::string check_fault(const Options& options) {
       return std::string(name) + " takes a share in percent, for example 10%, not \"" + text + '"';
     }
   }
-  if (asked.confirm > kMostRuns) return "--confirm takes a number up to 1000";
   const bool has_command = !options.a.empty() && !options.a[0].empty();
-  if (asked.confirm > 0 && !has_command)
-    return "--confirm needs a command after `--`: bench check RUN --confirm 2 -- COMMAND";
-  if (asked.confirm == 0 && !options.a.empty()) return "check runs a command only with --confirm N";
+  if (options.runs.empty() && !has_command) {
+    return "check needs a RUN, or a command that writes one: bench check -- COMMAND [ARG]...";
+  }
+  if (!options.a.empty() && !has_command) return "the command after `--` is empty";
   if ((asked.allows_failed || asked.allows_lost) && !asked.is_update) {
     return "--allow-failed and --allow-lost say what --update writes: bench check RUN --update --allow-lost";
   }
-  if (asked.is_update && asked.confirm > 0) return "--update writes the counts of RUN; leave --confirm out";
+  if (asked.is_update && has_command && !options.runs.empty()) {
+    return "--update writes the counts of RUN, or those of a run of COMMAND: give one of them";
+  }
   return {};
 }
 

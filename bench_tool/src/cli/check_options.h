@@ -21,8 +21,6 @@ struct CheckOptions {
   bool is_update = false;              ///< check: write what differs into the baseline.
   std::string gate_counts;             ///< check: `10%`; empty = counts are exact.
   std::string gate_p99;                ///< check: `20%`; empty = latencies are not gated.
-  std::size_t confirm = 0;             ///< check: so many more runs of Options::a.
-  std::size_t times = 2;               ///< confirm: the same.
 };
 
 }  // namespace syscost::bench::cli

@@ -26,7 +26,7 @@ namespace {
 const std::vector<std::pair<const char*, std::vector<std::string>>> kGroups = {
     {"Measure", {"run", "ab", "watch", "faults", "doctor"}},
     {"Look", {"summary", "show", "trace", "findings", "groups", "scale", "report"}},
-    {"Compare", {"compare", "confirm", "log", "runs"}},
+    {"Compare", {"compare", "log", "runs"}},
     {"Gate", {"baseline", "check"}},
     {"Hand over", {"export"}}};
 
@@ -67,6 +67,10 @@ void add_locations_option(CLI::App& app, Options& options) {
 void add_report_options(CLI::App& app, Options& options, Raw& raw) {
   app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
       ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
+  app.add_option("--output", raw.outputs, "Also write the result into a file: md=summary.md; may be repeated")
+      ->type_name("FORMAT=FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_locations_option(app, options);
   add_color_option(app, raw);
 }
@@ -227,6 +231,9 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   compare = app.add_subcommand("compare", "What changed between two runs")->footer(kCompareFooter);
   compare->add_option("OLD", old_run, kRunHelp)->required();
   compare->add_option("NEW", new_run, "The same, for the run to judge")->required();
+  add_side_command(*compare, "--old", options.old_command, "OLD");
+  add_side_command(*compare, "--new", options.new_command, "NEW");
+  add_run_budget(*compare, options);
   add_selection_options(*compare, *this, kCompareKeys);
   add_judging_options(*compare, *this, "counts");
   add_report_options(*compare, options, raw);
@@ -256,12 +263,6 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_report_options(*check, options, raw);
   add_size_option(*check, options, "60000");
   add_run_options(*check, options, 1);
-
-  confirm = add_confirm_command(app, options, old_run, new_run, kRunHelp);
-  add_judging_options(*confirm, *this, "counts");
-  add_report_options(*confirm, options, raw);
-  add_size_option(*confirm, options, "60000");
-  add_run_options(*confirm, options, 2);
 
   runs = app.add_subcommand("runs", "List the runs of a file, the newest first")->footer(kRunsFooter);
   runs->add_option("RUN", options.runs, kRunHelp)->required();

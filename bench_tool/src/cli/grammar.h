@@ -45,7 +45,6 @@ struct Grammar {
   CLI::App* ab = nullptr;
   CLI::App* baseline_update = nullptr;
   CLI::App* check = nullptr;
-  CLI::App* confirm = nullptr;
   CLI::App* runs = nullptr;
   CLI::App* log = nullptr;
   CLI::App* scale = nullptr;

@@ -22,9 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
-constexpr std::array<std::string_view, 21> kCommands = {
+constexpr std::array<std::string_view, 20> kCommands = {
     "run",     "watch", "summary",  "show",  "trace",   "hist",   "log",    "scale",  "findings", "groups", "runs",
-    "compare", "ab",    "baseline", "check", "confirm", "export", "report", "faults", "doctor",   "help"};
+    "compare", "ab",    "baseline", "check", "export", "report", "faults", "doctor",   "help"};
 
 /// Options that a command lacks because it does without: they are typed by users of its sisters.
 struct Needless {
@@ -35,6 +35,7 @@ struct Needless {
 constexpr std::array kNeedless = {
     Needless{"report", "--old", "report takes both runs at once: bench report --compare OLD NEW"},
     Needless{"report", "--new", "report takes both runs at once: bench report --compare OLD NEW"},
+    Needless{"check", "--confirm", "check runs a command again by itself: bench check RUN -- COMMAND [ARG]..."},
 };
 
 bool exists(const std::string& path) {
@@ -53,23 +54,15 @@ bool looks_like_path(std::string_view word) {
          word.ends_with(".json");
 }
 
+std::string quoted(std::string word) {
+  for (std::size_t at = 0; (at = word.find('\'', at)) != std::string::npos; at += 4) word.replace(at, 1, "'\\''");
+  return '\'' + word + '\'';
+}
+
 /// `a`, `a and b`, `a, b and c`.
 std::string list_of(const Words& words, std::string_view last = "and") {
   if (words.size() < 2) return words.empty() ? "" : words.front();
   return fmt::format("{} {} {}", fmt::join(words.begin(), words.end() - 1, ", "), last, words.back());
-}
-
-/// As a shell reads it.
-std::string typed(const Words& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 ||
-             std::string_view("-_./=:,+%@").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    line += (line.empty() ? "" : " ") + (is_plain ? word : '\'' + word + '\'');
-  }
-  return line;
 }
 
 /// The command that was typed, as the parser has it, and its name: `check`, `baseline update`; "" for none.
@@ -123,7 +116,8 @@ std::string synopsis(const Chosen& chosen) {
     text += ' ' + (one->get_required() ? word : '[' + word + ']');
   }
   if (chosen.name == "ab") return text + " -- A [ARG]... [-- B [ARG]...]";
-  return chosen.name == "faults" || chosen.name == "confirm" ? text + " -- COMMAND [ARG]..." : text;
+  if (chosen.name == "check") return text + " [-- COMMAND [ARG]...]";
+  return chosen.name == "faults" ? text + " -- COMMAND [ARG]..." : text;
 }
 
 /// `--csv FILE`: an option and what it takes, by the name that was typed.
@@ -204,9 +198,8 @@ std::string with_mark(const Chosen& chosen, Words args, const Words& left) {
 
 std::string unexpected(const Grammar& grammar, const Chosen& chosen, const Words& args, const Words& left) {
   if (left.front().starts_with('-')) return unknown_option(grammar, chosen, args, left.front());
-  const CLI::App& app = *chosen.app;
   const std::size_t most = commands_after_mark(chosen.first_word());
-  if (most > 0 && (chosen.name != "check" || app.count("--confirm") > 0)) {
+  if (most > 0 && chosen.name != "check") {
     return fmt::format("write the command after `--`: {}", with_mark(chosen, args, left));
   }
   // An option behind the first of them may say more.
@@ -283,6 +276,18 @@ std::string bad_value(const Grammar& grammar, const Chosen& chosen, const CLI::P
 }
 
 }  // namespace
+
+std::string typed(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    const bool is_plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+      return std::isalnum(c) != 0 ||
+             std::string_view("-_./=:,+%@").find(static_cast<char>(c)) != std::string_view::npos;
+    });
+    line += (line.empty() ? "" : " ") + (is_plain ? word : quoted(word));
+  }
+  return line;
+}
 
 std::string no_such_command(const std::string& word) {
   std::string text = fmt::format("no command `{}`; there are {}", word, fmt::join(kCommands, ", "));

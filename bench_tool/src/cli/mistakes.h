@@ -19,6 +19,9 @@ namespace syscost::bench::cli {
 /// The message for `error`, by which grammar.app refused `args`. `args`: as typed, without the program's name.
 std::string mistake_in(const Grammar& grammar, const std::vector<std::string>& args, const CLI::ParseError& error);
 
+/// The words of a command as a shell reads them.
+std::string typed(const std::vector<std::string>& words);
+
 bool is_command(std::string_view word);
 /// The message for a first word that is no command.
 std::string no_such_command(const std::string& word);

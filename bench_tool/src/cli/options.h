@@ -37,7 +37,6 @@ enum class Command {
   doctor,
   baseline_update,
   check,
-  confirm,
   export_run,
   report
 };
@@ -58,6 +57,12 @@ struct Gate {
   bool times() const { return wall || cpu; }
   bool is_off() const { return !counts && !times(); }
 };
+/// --output FORMAT=FILE
+struct Output {
+  Format format = Format::text;
+  Report report = Report::none;
+  std::string file;
+};
 enum class Color { automatic, always, never };
 
 /// Exit codes, for people and CI alike.
@@ -77,8 +82,12 @@ struct Options {
   std::string svg;                         ///< show: file for a picture; empty = none.
   std::string binary;                      ///< doctor: empty = the installed syscost.
   std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
-  std::vector<std::string> a;              ///< ab, faults: a command and its arguments.
+  std::vector<std::string> a;              ///< ab, check, faults: a command and its arguments.
   std::vector<std::string> b;              ///< ab: the other; empty = A again.
+  // compare: what measures a side again; empty = it is a file.
+  std::vector<std::string> old_command;
+  std::vector<std::string> new_command;
+  double run_budget_s = 600;               ///< compare, check: no further run begins that would not end within it.
   std::size_t rounds = 10;                 ///< ab: so many before the first verdict.
   double budget_s = 60;                    ///< ab: no round but the first begins that would not end within it.
   bool is_counts_only = false;             ///< ab: a few rounds, and times are not judged.
@@ -86,6 +95,7 @@ struct Options {
   std::string keep;                        ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Report report = Report::none;
+  std::vector<Output> outputs;         ///< The same result in other formats.
   std::size_t max_bytes = 0;           ///< --max-bytes: of Markdown; 0 = what GitHub takes.
   std::vector<std::string> locations;  ///< --locations: GoogleTest's lists of tests as JSON.
   Color color = Color::automatic;
@@ -109,7 +119,7 @@ struct Options {
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
-  std::string config;  ///< compare, ab, confirm: a file with rules for counts; empty = kBudgetsFile where there is one.
+  std::string config;  ///< compare, ab: a file with rules for counts; empty = kBudgetsFile where there is one.
 
   CheckOptions check;        ///< baseline and check
   ExportOptions to;          ///< export

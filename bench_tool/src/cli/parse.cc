@@ -80,11 +80,7 @@ Parsed parse(const std::vector<std::string>& typed) {
   if (grammar.baseline_update->parsed()) options.command = Command::baseline_update;
   if (grammar.check->parsed()) {
     options.command = Command::check;
-    options.runs = {grammar.checked_run};
-  }
-  if (grammar.confirm->parsed()) {
-    options.command = Command::confirm;
-    options.runs = {grammar.old_run, grammar.new_run};
+    if (!grammar.checked_run.empty() || grammar.check->count("RUN") > 0) options.runs = {grammar.checked_run};
   }
   if (grammar.runs->parsed()) options.command = Command::runs;
   if (grammar.log->parsed()) {

@@ -102,15 +102,34 @@ Parsed usage_error(const std::string& message) {
   return {std::nullopt, "bench: " + csv::printable_lines(message) + '\n', kExitBadInput};
 }
 
+namespace {
+
+/// False: there is no such format.
+bool read_format(const std::string& word, Format& format, Report& report) {
+  const auto found = kFormats.find(word);
+  const auto of_report = kReports.find(word);
+  if (found != kFormats.end()) format = found->second;
+  if (of_report != kReports.end()) report = of_report->second;
+  return found != kFormats.end() || of_report != kReports.end();
+}
+
+}  // namespace
+
 Parsed finish(Options options, const Raw& raw) {
-  if (const auto report = kReports.find(raw.format); report != kReports.end()) {
-    options.report = report->second;
-  } else {
-    options.format = kFormats.at(raw.format);
+  read_format(raw.format, options.format, options.report);
+  for (const std::string& text : raw.outputs) {
+    const std::size_t sign = text.find('=');
+    Output output;
+    if (sign != std::string::npos) output.file = text.substr(sign + 1);
+    if (output.file.empty() || !read_format(text.substr(0, sign), output.format, output.report)) {
+      return usage_error("--output takes a format and a file, for example md=summary.md, not \"" + text +
+                         "\"; the formats are those of --format");
+    }
+    options.outputs.push_back(std::move(output));
   }
   options.color = kColors.at(raw.color);
   if (const std::string fault = read_selection(options, raw); !fault.empty()) return usage_error(fault);
-  if (options.run_ids.size() > (options.command == Command::compare || options.command == Command::confirm ? 2U : 1U)) {
+  if (options.run_ids.size() > (options.command == Command::compare ? 2U : 1U)) {
     return usage_error("too many --run: one for each RUN");
   }
   if (options.has_extended && (options.has_details || options.has_where || !options.sort.empty())) {
@@ -183,7 +202,7 @@ Parsed finish(Options options, const Raw& raw) {
 
 std::size_t commands_after_mark(std::string_view subcommand) {
   if (subcommand == "ab") return 2;
-  return subcommand == "check" || subcommand == "confirm" || subcommand == "faults" ? 1 : 0;
+  return subcommand == "check" || subcommand == "faults" ? 1 : 0;
 }
 
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {

@@ -46,6 +46,7 @@ struct Raw {
   std::vector<std::string> tolerances;
   std::vector<std::string> volatiles;
   std::string format = "text";
+  std::vector<std::string> outputs;
   std::string color = "auto";
   std::optional<std::string> top;
   std::optional<std::string> width;

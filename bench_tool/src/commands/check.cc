@@ -11,12 +11,15 @@
 
 #include "budgets/amounts.h"
 #include "commands/baseline.h"
-#include "commands/confirmation.h"
+#include "cli/mistakes.h"
 #include "commands/count_rules.h"
+#include "commands/further_runs.h"
 #include "commands/gate.h"
 #include "commands/not_compared.h"
+#include "commands/outputs.h"
 #include "csv/input.h"
 #include "csv/printable.h"
+#include "stats/open_counts.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -80,60 +83,90 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   return {};
 }
 
-/// Runs the command again, and withdraws the findings that did not repeat. Returns why it could not, or "".
-std::string confirm(const cli::Options& options, const CheckSettings& settings, CheckResult& result,
-                    std::ostream& err) {
-  std::vector<Comparison> rows;
-  if (!result.lost.empty()) {
-    result.confirmation = fmt::format("not run again: {} in any case\n", result.lost.text());
-    return {};
-  }
+/// What is red whatever a further run says; "" if nothing is.
+std::string red_in_any_case(const CheckResult& result) {
+  if (!result.lost.empty()) return result.lost.text();
   for (const CheckedRow& row : result.rows) {
-    if (is_red(row.comparison) && row.comparison.verdict != Verdict::regressed) {
-      result.confirmation = fmt::format("not run again: {} is {} in any case\n", row.comparison.name,
-                                        row.comparison.verdict == Verdict::missing ? "missing" : "red");
-      return {};
-    }
-    rows.push_back(row.comparison);
+    if (!is_red(row.comparison) || row.comparison.verdict == Verdict::regressed) continue;
+    return fmt::format("{} is {}", row.comparison.name,
+                       row.comparison.verdict == Verdict::missing ? "missing" : "red");
   }
-  Confirmation counts(rows, {.counts = true});
+  return {};
+}
+
+/// Runs the command again while a count is open, or a budget is exceeded that no further run kept. Returns the error,
+/// or "".
+std::string run_again(const cli::Options& options, const CheckSettings& settings, CheckResult& result,
+                      std::ostream& err) {
+  std::vector<Comparison> rows;
+  for (const CheckedRow& row : result.rows) rows.push_back(row.comparison);
+  stats::OpenCounts open(rows, stats::RunsAgain::new_side);
   const auto fails = [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; };
   std::vector<budgets::Finding>& exceeded = result.judgement.exceeded;
   const auto count = [&] { return static_cast<std::size_t>(std::count_if(exceeded.begin(), exceeded.end(), fails)); };
-  const std::size_t exceeded_first = count();
-  Suspicion suspicion;
-  suspicion.count = [&] { return counts.suspects() + count(); };
-  suspicion.programs = [&] {
-    std::set<std::string> programs = counts.programs();
-    // A budget may be of a whole run.
+  const std::size_t first_exceeded = count();
+  if (open.tests() + first_exceeded == 0) return {};
+  if (const std::string why = red_in_any_case(result); !why.empty()) {
+    result.further_runs = fmt::format("not run again: {} in any case", why);
+    return {};
+  }
+  // A budget may be of a whole run, so that all programs run for it, once.
+  const auto programs = [&](bool is_first) {
+    std::set<std::string> names = open.programs();
     for (const CheckedRow& row : result.rows) {
-      if (count() > 0 && row.run_index) programs.emplace(row.comparison.new_window->program);
+      if (is_first && count() > 0 && row.run_index) names.emplace(row.comparison.new_window->program);
     }
-    return programs;
+    return names;
   };
-  suspicion.take = [&](const std::string& csv) {
+  if (std::string fault = fault_of_programs(options.a, programs(true)); !fault.empty()) return fault;
+  FurtherRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  if (!runs.fault().empty()) return runs.fault() + '\n';
+  const auto take = [&](const std::string& csv) -> std::string {
     csv::Problems problems;
     CheckResult again;
     std::string fault = judge_run(options, settings, csv, again, problems);
-    if (!problems.empty()) problems.print(err);
-    if (!fault.empty() || !problems.empty()) return fault + "; nothing is confirmed\n";
+    problems.print(err);
+    if (!fault.empty() || !problems.empty()) {
+      return fmt::format("a further run could not be judged{}{}\n", fault.empty() ? "" : ": ", fault);
+    }
+    std::vector<Comparison> its_rows;
+    for (CheckedRow& row : again.rows) its_rows.push_back(std::move(row.comparison));
     std::erase_if(exceeded, [&](const budgets::Finding& one) {
       return fails(one) && std::none_of(again.judgement.exceeded.begin(), again.judgement.exceeded.end(),
                                         [&](const budgets::Finding& other) { return other.is_same(one); });
     });
-    std::vector<Comparison> its_rows;
-    for (CheckedRow& row : again.rows) its_rows.push_back(std::move(row.comparison));
-    return counts.take(its_rows);
+    open.take(its_rows, true);
+    return {};
   };
-  if (suspicion.count() == 0) return {};
-  std::string fault = run_again(options.a, options.check.confirm, suspicion, err);
-  if (!fault.empty()) return fault;
-  for (CheckedRow& row : result.rows) counts.apply_to(row.comparison);
-  result.confirmation = counts.text();
-  if (exceeded_first > 0) {
-    result.confirmation += fmt::format("of {} exceeded budgets {} repeated\n", exceeded_first, count());
+  while ((open.tests() > 0 || (runs.rounds() == 0 && count() > 0)) && runs.may_go_on()) {
+    std::string fault = runs.run_round(programs(runs.rounds() == 0), open.tests(),
+                                       [&]() -> const std::vector<std::string>& { return options.a; }, take);
+    if (!fault.empty()) return fault;
+  }
+  for (CheckedRow& row : result.rows) {
+    open.apply_to(row.comparison);
+    if (settings.gate_counts) allow_growth(settings.counts, *settings.gate_counts, row.comparison);
+  }
+  result.further_runs = runs.text() + open.text();
+  if (first_exceeded > 0) {
+    result.further_runs += fmt::format("; of {} exceeded budget{} {} repeated", first_exceeded,
+                                       first_exceeded == 1 ? "" : "s", count());
   }
   return {};
+}
+
+/// Runs the command for the run to judge, which becomes that of `options`. Returns the error, or "".
+std::string measure(cli::Options& options, FurtherRuns& runs, std::string& command) {
+  command = cli::typed(options.a);
+  if (command.find("{program}") != std::string::npos) {
+    return "{program} is for further runs: give a RUN, too, so that check knows the programs";
+  }
+  if (!runs.fault().empty()) return runs.fault();
+  return runs.run_round({""}, 0, [&]() -> const std::vector<std::string>& { return options.a; },
+                        [&](const std::string& csv) {
+                          options.runs = {csv};
+                          return std::string();
+                        });
 }
 
 int exit_code(const CheckSettings& settings, const CheckResult& result) {
@@ -222,7 +255,8 @@ CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result
   return lacks_verdict || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
 }
 
-int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+int check(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
+  cli::Options options = asked;
   csv::Problems problems;
   CheckSettings settings;
   CheckResult result;
@@ -230,6 +264,8 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
   std::string fault;
   if (options.check.is_update) fault = lock.emplace(baseline_of(options)).fault();
   if (fault.empty()) fault = read_settings(options, settings, problems);
+  std::optional<FurtherRuns> first;  // it has the file, as long as it lives
+  if (fault.empty() && options.runs.empty()) fault = measure(options, first.emplace(0, 1, err), result.command);
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
@@ -240,18 +276,25 @@ int check(const cli::Options& options, const render::Paint& paint, std::ostream&
   }
   if (!fault.empty()) {
     problems.print(err);
-    err << "bench: " << csv::printable(fault) << '\n';
+    err << "bench: " << csv::printable_lines(fault) << (fault.ends_with('\n') ? "" : "\n");
     return cli::kExitBadInput;
   }
-  if (options.check.confirm > 0 && problems.empty()) {
-    fault = confirm(options, settings, result, err);
+  if (!options.a.empty() && problems.empty()) {
+    fault = run_again(options, settings, result, err);
     if (!fault.empty()) {
       err << "bench: " << csv::printable_lines(fault);
       return cli::kExitBadInput;
     }
   }
   write(options, settings, result, paint, out, err);
+  fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
+    write(its, settings, result, render::Paint(false), text, notes);
+  });
   problems.print(err);
+  if (!fault.empty()) {
+    err << "bench: " << fault << '\n';
+    return cli::kExitBadInput;
+  }
   return problems.empty() ? exit_code(settings, result) : cli::kExitBadInput;
 }
 

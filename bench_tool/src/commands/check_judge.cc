@@ -209,47 +209,6 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   return {};
 }
 
-/// How far the calls of a test grew, those of a pass or the per-run calls: all syscalls together.
-struct Growth {
-  double before = 0;
-  double calls = 0;
-  double errors = 0;  ///< Growth alone is added: fewer failures with one errno do not offset more with another.
-
-  double more() const { return std::max(calls, errors); }
-  bool is_within(double share) const { return more() <= share * before; }
-};
-
-/// Lets the calls of a test, and how many of them fail, grow by `share` of its calls; a new errno stays one.
-void allow_growth(const stats::CountPolicy& policy, double share, Comparison& row) {
-  if (row.verdict != Verdict::regressed || !row.is_paired()) return;
-  Growth of_pass;
-  Growth per_run;
-  for (const stats::SyscallSummary& one : row.old_window->syscalls) {
-    if (policy.is_volatile(one.name, one.classes)) continue;
-    if (one.count()) of_pass.before += one.count()->median;
-    if (one.per_run_calls) per_run.before += one.per_run_calls->median;
-  }
-  for (const stats::Delta& delta : row.deltas) {
-    if (!delta.is_gated()) continue;
-    Growth& growth = delta.is_per_run ? per_run : of_pass;
-    const double more = delta.new_count.median - delta.old_count.median;
-    if (delta.errno_name.empty()) {
-      growth.calls += more;
-    } else if (delta.is_new_errno && delta.change == stats::Change::grew) {
-      return;
-    } else {
-      growth.errors += std::max(more, 0.0);
-    }
-  }
-  if (!of_pass.is_within(share) || !per_run.is_within(share)) return;
-  double most = 0;
-  for (const Growth& growth : {of_pass, per_run}) {
-    if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
-  }
-  row.verdict = Verdict::near;
-  row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
-}
-
 void judge_budgets(const CheckSettings& settings, CheckResult& result) {
   std::vector<budgets::BudgetedWindow> windows;
   for (const CheckedRow& row : result.rows) {
@@ -279,7 +238,47 @@ void judge_budgets(const CheckSettings& settings, CheckResult& result) {
   if (!injected.text().empty()) result.warnings.push_back(injected.text() + "; budgets judge their counts as they are");
 }
 
+/// How far the calls of a test grew, those of a pass or the per-run calls: all syscalls together.
+struct Growth {
+  double before = 0;
+  double calls = 0;
+  double errors = 0;  ///< Growth alone is added: fewer failures with one errno do not offset more with another.
+
+  double more() const { return std::max(calls, errors); }
+  bool is_within(double share) const { return more() <= share * before; }
+};
+
 }  // namespace
+
+void allow_growth(const stats::CountPolicy& policy, double share, Comparison& row) {
+  if (row.verdict != Verdict::regressed || !row.is_paired()) return;
+  Growth of_pass;
+  Growth per_run;
+  for (const stats::SyscallSummary& one : row.old_window->syscalls) {
+    if (policy.is_volatile(one.name, one.classes)) continue;
+    if (one.count()) of_pass.before += one.count()->median;
+    if (one.per_run_calls) per_run.before += one.per_run_calls->median;
+  }
+  for (const stats::Delta& delta : row.deltas) {
+    if (!delta.is_gated()) continue;
+    Growth& growth = delta.is_per_run ? per_run : of_pass;
+    const double more = delta.new_count.median - delta.old_count.median;
+    if (delta.errno_name.empty()) {
+      growth.calls += more;
+    } else if (delta.is_new_errno && delta.change == stats::Change::grew) {
+      return;
+    } else {
+      growth.errors += std::max(more, 0.0);
+    }
+  }
+  if (!of_pass.is_within(share) || !per_run.is_within(share)) return;
+  double most = 0;
+  for (const Growth& growth : {of_pass, per_run}) {
+    if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
+  }
+  row.verdict = Verdict::near;
+  row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
+}
 
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
                       CheckResult& result, csv::Problems& problems) {

@@ -188,7 +188,7 @@ std::string check_json(const CheckSettings& settings, const CheckResult& result)
                        {"warnings", result.warnings},
                        {"count_rules", settings.count_rules.empty() ? Json() : Json(settings.count_rules)},
                        {"budgets", {{"kept", result.judgement.kept}, {"exceeded", std::move(exceeded)}}},
-                       {"confirmation", result.confirmation},
+                       {"further_runs", result.further_runs.empty() ? Json() : Json(result.further_runs)},
                        {"tests", std::move(tests)}});
 }
 

@@ -136,7 +136,7 @@ std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
 }
 
 std::string check_notes(const CheckResult& result) {
-  std::string out = result.confirmation;
+  std::string out = result.further_runs.empty() ? "" : result.further_runs + '\n';
   if (!result.has_baseline) return out;
   if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
   const bool has_difference = std::any_of(result.rows.begin(), result.rows.end(), [](const CheckedRow& row) {
@@ -144,7 +144,9 @@ std::string check_notes(const CheckResult& result) {
            row.comparison.verdict == Verdict::improved;
   });
   if (has_difference) {
-    out += fmt::format("if this is what you want: bench check {} --update, and commit {}\n", result.data.name,
+    const std::string how = result.command.empty() ? fmt::format("{} --update", result.data.name)
+                                                   : "--update -- " + csv::printable(result.command);
+    out += fmt::format("if this is what you want: bench check {}, and commit {}\n", how,
                        csv::printable(result.baseline_file));
   }
   return out;

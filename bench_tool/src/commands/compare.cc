@@ -21,6 +21,8 @@
 #include "commands/gate.h"
 #include "commands/injected.h"
 #include "commands/not_compared.h"
+#include "commands/outputs.h"
+#include "commands/run_again.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -122,8 +124,12 @@ void explain(const std::vector<stats::Pair>& pairs, const std::vector<model::Gro
 
 void write(const cli::Options& options, const CompareResult& result, const render::Paint& paint, std::ostream& out,
            std::ostream& err) {
-  const auto warn = [&] {
+  const auto note = [&] {
     if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
+    if (!result.further_runs.empty()) err << "bench: " << result.further_runs << '\n';
+  };
+  const auto warn = [&] {
+    note();
     for (const std::string& warning : result.warnings) err << "bench: warning: " << warning << '\n';
   };
   switch (options.report) {
@@ -132,11 +138,11 @@ void write(const cli::Options& options, const CompareResult& result, const rende
       out << render::junit(compare_ci(result));
       return;
     case cli::Report::sarif:
-      if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
+      note();
       out << render::sarif(compare_ci(result));
       return;
     case cli::Report::github:
-      if (!result.count_rules.empty()) err << "bench: " << result.count_rules << '\n';
+      note();
       out << render::github_commands(compare_ci(result));
       return;
     case cli::Report::none:
@@ -340,7 +346,14 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
     result.rows = std::move(rows);
   }
   write(options, result, paint, out, err);
+  const std::string fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
+    write(its, result, render::Paint(false), text, notes);
+  });
   problems.print(err);
+  if (!fault.empty()) {
+    err << "bench: " << fault << '\n';
+    return cli::kExitBadInput;
+  }
   if (!is_paired) {
     err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
   }
@@ -394,6 +407,12 @@ int compare(const cli::Options& asked, const render::Paint& paint, std::ostream&
   csv::Problems problems;
   CompareResult result;
   if (!compare_both(options, result, problems, err)) return cli::kExitBadInput;
+  if (!options.new_command.empty() && problems.empty()) {
+    if (const std::string fault = run_again(options, result, err); !fault.empty()) {
+      err << "bench: " << csv::printable_lines(fault);
+      return cli::kExitBadInput;
+    }
+  }
   return report(options, result, problems, paint, out, err);
 }
 

@@ -50,6 +50,7 @@ struct CompareResult {
   std::vector<std::string> warnings;
   ProgramFaults lost;       ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
+  std::string further_runs;  ///< `5 further runs (12.3 s): 2 of 2 tests decided`; "" without.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
   model::TestLocations locations;  ///< Where tests are written, from the files that --locations names.

@@ -186,6 +186,7 @@ std::string compare_json(const CompareResult& result) {
                        {"loop_and_benchmark_times_comparable", result.comparable.unmeasured},
                        {"law_changes", laws_json(result)},
                        {"warnings", result.warnings},
+                       {"further_runs", result.further_runs.empty() ? Json() : Json(result.further_runs)},
                        {"count_rules", result.count_rules.empty() ? Json() : Json(result.count_rules)},
                        {"gate",
                         {{"measures", gated_measures(result.gate)},

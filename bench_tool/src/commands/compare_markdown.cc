@@ -113,6 +113,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
     verdicts_end = times.find('\n', verdicts_end) + 1;
   }
   totals += times.substr(0, verdicts_end);
+  if (!result.further_runs.empty()) totals += result.further_runs + '\n';
   if (!result.count_rules.empty()) totals += result.count_rules + '\n';
   if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
   out += list_of(totals) + '\n';

@@ -91,6 +91,7 @@ std::string heading(const CompareResult& result, const cli::Options& options,
   }
   for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
   out += block(law_lines(result) + totals(result, shown, options.all) + sides_text(result));
+  if (!result.further_runs.empty()) out += block(result.further_runs + '\n');
   if (!result.count_rules.empty()) out += block(result.count_rules + '\n');
   return result.paired.empty() ? out : out + block("paired: " + result.paired + '\n');
 }

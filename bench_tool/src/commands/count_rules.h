@@ -2,8 +2,7 @@
 //
 // Count rules of a file: which counts may vary, written down once for a project instead of on each command line.
 //
-// It is the file from which `bench check` reads its budgets, so that the same counts may vary in compare, confirm and
-// ab.
+// It is the file from which `bench check` reads its budgets, so that the same counts may vary in compare and ab.
 #pragma once
 
 #include <string>

@@ -5,22 +5,16 @@
 #include <cstddef>
 #include <string_view>
 
+#include "judge/evidence.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
 namespace {
 
-/// C(n + m, n): in how many ways n + m runs may be those of two programs.
-double arrangements(std::size_t n, std::size_t m) {
-  double all = 1;
-  for (std::size_t i = 1; i <= n; ++i) all = all * static_cast<double>(m + i) / static_cast<double>(i);
-  return all;
-}
-
 /// Runs of each side from which on a count can be decided.
 std::size_t runs_needed(double needed) {
   std::size_t n = 1;
-  while (arrangements(n, n) < needed) ++n;
+  while (judge::arrangements(n, n) < needed) ++n;
   return n;
 }
 
@@ -47,14 +41,14 @@ void decide_doubts(std::vector<Comparison>& rows) {
   };
   double varying = 0;
   for (const Comparison& row : rows) varying += is_judged(row) ? static_cast<double>(row.varying) : 0;
-  const double needed = kFalseRedOnceIn * varying;
+  const double needed = judge::kFalseRedOnceIn * varying;
   for (Comparison& row : rows) {
     if (!is_judged(row)) continue;
     bool is_decided = false;
     bool is_open = false;
     for (Delta& delta : row.deltas) {
       if (!delta.is_in_doubt) continue;
-      delta.is_in_doubt = arrangements(delta.new_count.n, delta.old_count.n) < needed;
+      delta.is_in_doubt = judge::arrangements(delta.new_count.n, delta.old_count.n) < needed;
       is_decided = is_decided || !delta.is_in_doubt;
       is_open = is_open || delta.is_in_doubt;
     }

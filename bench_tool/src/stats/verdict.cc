@@ -48,8 +48,8 @@ const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run)
   return tells_per_run ? *syscall : syscall->with_per_run();
 }
 
-Spread per_run_calls(const SyscallSummary* syscall) {
-  return syscall == nullptr ? Spread{1, 0, 0, 0} : *syscall->per_run_calls;
+Numbers per_run_calls(const SyscallSummary* syscall) {
+  return syscall == nullptr ? Spread{1, 0, 0, 0} : syscall->per_run_calls;
 }
 
 Spread count_of(const ErrnoNumbers& errnos, const std::string& name) {
@@ -103,6 +103,7 @@ class Judge {
       : passes_(passes), policy_(policy), is_exact_(is_exact), out_(out) {}
 
   void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
+    out_.counted = field;
     out_.tells_per_run = !syscalls.empty();
     for (const auto& [name, both] : syscalls) compare_calls(name, both, field);
     for (const auto& [name, both] : syscalls) compare_errnos(name, both);
@@ -153,11 +154,13 @@ class Judge {
     const Spread& new_count = *(figures_of(both.new_one, tells_per_run).*field);
     if (!tells_per_run && cannot_tell(name, both, old_count, new_count)) return;
     const Tolerance whole = tolerance_of(name, both);
-    add(delta_of(name, "", both), old_count, new_count, passes_.of_pass(whole));
+    Delta delta = delta_of(name, "", both);
+    delta.tells_per_run = tells_per_run;
+    add(delta, old_count, new_count, passes_.of_pass(whole));
     if (!tells_per_run) return;
-    Delta per_run = delta_of(name, "", both);
+    Delta per_run = std::move(delta);
     per_run.is_per_run = true;
-    add(std::move(per_run), per_run_calls(both.old_one), per_run_calls(both.new_one), whole);
+    add(std::move(per_run), *per_run_calls(both.old_one), *per_run_calls(both.new_one), whole);
   }
 
   void compare_errnos(std::string_view syscall, const Both& both) {
@@ -187,6 +190,7 @@ class Judge {
       const Spread old_start = count_of(old_per_run, name);
       if (!tells_per_run && cannot_tell(syscall, both, old_count, new_count)) continue;
       Delta delta = delta_of(syscall, name, both);
+      delta.tells_per_run = tells_per_run;
       delta.is_volatile = delta.is_volatile || judge::is_too_early(syscall, name);
       delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
       Delta per_run = delta;
@@ -348,6 +352,18 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
                  std::tuple(new_count.min, new_count.median, new_count.max)
              ? Change::none
              : Change::near;
+}
+
+Numbers count_in(const WindowSummary& window, const Delta& delta, const Comparison& row) {
+  const auto found = std::find_if(window.syscalls.begin(), window.syscalls.end(),
+                                  [&](const SyscallSummary& one) { return one.name == delta.syscall; });
+  const SyscallSummary* const one = found == window.syscalls.end() ? nullptr : &*found;
+  const CallFigures& figures = figures_of(one, delta.tells_per_run);
+  if (delta.errno_name.empty()) return delta.is_per_run ? per_run_calls(one) : figures.*row.counted;
+  if (!figures.errnos) return std::nullopt;
+  static const ErrnoNumbers kNone;
+  const ErrnoNumbers& errnos = !delta.is_per_run ? *figures.errnos : one == nullptr ? kNone : one->per_run_errnos;
+  return count_of(errnos, delta.errno_name);
 }
 
 void conclude(Comparison& row) {

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+#include "stats/open_counts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "judge/families.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// `improved` is said by chance of at most one count in so many.
+constexpr double kFewerByChanceOnceIn = 10;
+
+/// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
+/// a test of this name; the key does not depend on that.
+std::string key_of(const Comparison& row) {
+  const WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
+  const std::string program_suffix = fmt::format(" ({})", window.program);
+  std::string_view name = window.name;
+  if (name.ends_with(program_suffix)) name.remove_suffix(program_suffix.size());
+  return fmt::format("{}\t{}", window.program, name);
+}
+
+/// The counts of the first runs. Of three or more only the ends and the middle are known; that is no evidence, only
+/// knowledge before the first bet.
+std::vector<double> counts_of_first(const Spread& spread) {
+  std::vector<double> counts{spread.min};
+  while (counts.size() + 1 < spread.n) counts.push_back(spread.median);
+  if (spread.n > 1) counts.push_back(spread.max);
+  return counts;
+}
+
+bool is_same_count(const Delta& a, const Delta& b) {
+  return a.syscall == b.syscall && a.errno_name == b.errno_name && a.is_per_run == b.is_per_run;
+}
+
+bool is_of_syncs(const Delta& delta) {
+  return judge::family_of(delta.syscall) == judge::Family::syncs;
+}
+
+bool can_be_judged(const Comparison& row) {
+  return row.is_paired() && !row.has_fault && row.counted != nullptr && row.verdict != Verdict::incomparable;
+}
+
+bool are_equal(const std::vector<double>& counts) {
+  return std::all_of(counts.begin(), counts.end(), [&](double count) { return count == counts.front(); });
+}
+
+std::string runs_text(std::size_t runs) {
+  return fmt::format("{} further run{}", runs, runs == 1 ? "" : "s");
+}
+
+}  // namespace
+
+bool OpenCounts::Count::agrees_in_each_side() const {
+  return are_equal(of_old) && are_equal(of_new);
+}
+
+OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : which_(which) {
+  double varying = 0;
+  for (const Comparison& row : rows) {
+    if (!can_be_judged(row)) continue;
+    varying += static_cast<double>(row.varying);
+    if (row.verdict != Verdict::regressed && row.verdict != Verdict::in_doubt) continue;
+    for (const Delta& delta : row.deltas) {
+      if (!delta.is_gated() || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
+      if (!delta.is_in_doubt && delta.change == Change::shrank && !is_of_syncs(delta)) continue;
+      if (which == RunsAgain::new_side) {
+        add(row, delta, delta.change == Change::shrank);
+        continue;
+      }
+      add(row, delta, false);
+      if (is_of_syncs(delta)) add(row, delta, true);
+    }
+  }
+  needed_ = judge::kFalseRedOnceIn * std::max(varying, 1.0);
+  std::size_t doubts = 0;
+  for (const auto& [key, counts] : counts_) doubts += counts.size();
+  for (auto& [key, counts] : counts_) {
+    for (Count& count : counts) {
+      if (which == RunsAgain::new_side) {
+        const std::size_t most = count.of_new.size() + kMostRuns;
+        const bool can_tell = count.is_exact() || judge::arrangements(count.of_old.size(), most) >= needed_;
+        if (!can_tell) count.decision = Decision::in_doubt;
+        continue;
+      }
+      std::vector<judge::SeenRun> first;
+      for (const double of_old : count.of_old) first.push_back({of_old, count.is_fewer});
+      for (const double of_new : count.of_new) first.push_back({of_new, !count.is_fewer});
+      count.doubt.emplace(std::move(first), doubts, kMostRuns);
+    }
+  }
+}
+
+void OpenCounts::add(const Comparison& row, const Delta& delta, bool is_fewer) {
+  Count count;
+  count.delta = delta;
+  count.delta.sites.clear();
+  count.test = row.name;
+  count.program = row.new_window->program;
+  count.is_fewer = is_fewer;
+  count.of_old = counts_of_first(delta.old_count);
+  count.of_new = counts_of_first(delta.new_count);
+  counts_[key_of(row)].push_back(std::move(count));
+}
+
+std::size_t OpenCounts::tests() const {
+  return static_cast<std::size_t>(std::count_if(counts_.begin(), counts_.end(), [](const auto& test) {
+    return std::any_of(test.second.begin(), test.second.end(),
+                       [](const Count& count) { return count.decision == Decision::go_on; });
+  }));
+}
+
+std::set<std::string> OpenCounts::programs() const {
+  std::set<std::string> programs;
+  for (const auto& [key, counts] : counts_) {
+    for (const Count& count : counts) {
+      if (count.decision == Decision::go_on) programs.insert(count.program);
+    }
+  }
+  return programs;
+}
+
+void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
+  for (const Comparison& row : rows) {
+    if (!can_be_judged(row)) continue;
+    const auto test = counts_.find(key_of(row));
+    if (test == counts_.end()) continue;
+    for (Count& count : test->second) {
+      const Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
+      if (!found) continue;
+      ++count.runs;
+      (is_new ? count.of_new : count.of_old).push_back(found->median);
+      if (!count.doubt) {
+        decide_beside_file(count);
+        continue;
+      }
+      const Decision now = count.doubt->add({found->median, is_new != count.is_fewer});
+      if (count.decision == Decision::go_on) count.decision = now;
+    }
+  }
+}
+
+void OpenCounts::decide_beside_file(Count& count) const {
+  if (count.decision == Decision::red || count.decision == Decision::not_red) return;
+  const auto [least_old, most_old] = std::minmax_element(count.of_old.begin(), count.of_old.end());
+  const auto [least_new, most_new] = std::minmax_element(count.of_new.begin(), count.of_new.end());
+  const bool is_beyond = count.is_fewer ? *most_new < *least_old : *least_new > *most_old;
+  if (!is_beyond) {
+    count.decision = Decision::not_red;
+  } else if (count.is_exact() && are_equal(count.of_new)) {
+    count.decision = Decision::red;
+  } else if (judge::arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
+    count.decision = Decision::red;
+  } else if (judge::arrangements(count.of_old.size(), count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) <
+             needed_) {
+    count.decision = Decision::in_doubt;
+  }
+}
+
+std::vector<const OpenCounts::Count*> OpenCounts::counts_of(const Comparison& row, const Delta& delta) const {
+  std::vector<const Count*> found;
+  const auto test = counts_.find(key_of(row));
+  if (test == counts_.end()) return found;
+  for (const Count& count : test->second) {
+    if (is_same_count(count.delta, delta)) found.push_back(&count);
+  }
+  return found;
+}
+
+std::string OpenCounts::reason_of(const Count& count) const {
+  const std::string runs = runs_text(count.runs);
+  if (!count.doubt) {
+    switch (count.decision) {
+      case Decision::red:
+        if (count.is_exact() && are_equal(count.of_new)) return fmt::format("the same in {}", runs);
+        return fmt::format("NEW's {} runs lie {} OLD's {}", count.of_new.size(), count.is_fewer ? "below" : "above",
+                           count.of_old.size());
+      case Decision::not_red:
+        return fmt::format("not so in {}", count.runs == 1 ? runs : fmt::format("one of {}", runs));
+      default:
+        return count.runs == 0 ? "" : fmt::format("may be chance: {} do not tell", runs);
+    }
+  }
+  if (count.decision == Decision::red) {
+    return fmt::format("{} tell, odds {:.0f} : 1 ({:.0f} : 1 decides)", runs, count.doubt->evidence(),
+                       count.doubt->needed());
+  }
+  if (count.decision == Decision::not_red) {
+    const std::optional<std::int64_t> less_than = count.doubt->grew_by_less_than();
+    if (!less_than) return fmt::format("{} do not repeat it", runs);
+    return fmt::format("{} exclude {}{} and more", runs, count.is_fewer ? '-' : '+', *less_than);
+  }
+  if (count.is_exact() && count.agrees_in_each_side()) return fmt::format("the same in {}", runs);
+  const std::optional<std::int64_t> told_from = count.doubt->told_from();
+  return fmt::format("may be chance: {} do not tell{}", runs,
+                     told_from ? fmt::format("; {} {} they would have told", *told_from,
+                                             count.is_fewer ? "fewer still" : "more still")
+                               : "");
+}
+
+std::string OpenCounts::text() const {
+  constexpr std::size_t kMostNamed = 5;
+  std::size_t opened = 0;
+  std::vector<std::string> cleared;
+  for (const auto& [key, counts] : counts_) {
+    const bool was_open = std::any_of(counts.begin(), counts.end(), [](const Count& count) {
+      return count.runs > 0 || count.decision == Decision::go_on;
+    });
+    opened += was_open ? 1 : 0;
+    const bool is_cleared = std::all_of(counts.begin(), counts.end(),
+                                        [](const Count& count) { return count.decision == Decision::not_red; });
+    if (is_cleared) cleared.push_back(counts.front().test);
+  }
+  if (opened == 0) return {};
+  std::string out = fmt::format(": {} of {} test{} decided", opened - tests(), opened, opened == 1 ? "" : "s");
+  if (cleared.empty()) return out;
+  const auto end = cleared.begin() + static_cast<std::ptrdiff_t>(std::min(cleared.size(), kMostNamed));
+  return out + fmt::format("; no change after all: {}{}", fmt::join(cleared.begin(), end, ", "),
+                           cleared.size() > kMostNamed ? ", ..." : "");
+}
+
+void OpenCounts::apply_to(Comparison& row) const {
+  if (!can_be_judged(row)) return;
+  const Count* telling = nullptr;  // the count whose runs the reason tells of: the worst decision, the first of them
+  const auto rank = [](const Count& count) {
+    return count.decision == Decision::red ? 2 : count.decision == Decision::not_red ? 0 : 1;
+  };
+  for (Delta& delta : row.deltas) {
+    const std::vector<const Count*> counts = counts_of(row, delta);
+    if (counts.empty()) continue;
+    if (std::all_of(counts.begin(), counts.end(), [](const Count* count) { return count->runs == 0; })) continue;
+    const Count& worst = **std::max_element(
+        counts.begin(), counts.end(), [&](const Count* a, const Count* b) { return rank(*a) < rank(*b); });
+    if (telling == nullptr || rank(worst) > rank(*telling)) telling = &worst;
+    delta.old_count = *spread_of(worst.of_old);
+    delta.new_count = *spread_of(worst.of_new);
+    switch (worst.decision) {
+      case Decision::red:
+        delta.is_in_doubt = false;
+        delta.change = worst.is_fewer ? Change::shrank : Change::grew;
+        break;
+      case Decision::not_red:
+        delta.is_in_doubt = false;
+        delta.change = worst.doubt && worst.doubt->evidence_for_fewer() >= kFewerByChanceOnceIn && !is_of_syncs(delta)
+                           ? Change::shrank
+                           : Change::near;
+        break;
+      default:
+        delta.is_in_doubt = !(worst.is_exact() && worst.agrees_in_each_side());
+    }
+  }
+  if (telling == nullptr) return;
+  // What is red may have taken the place of calls that became fewer: those need no evidence, for they make nothing red.
+  if (telling->decision == Decision::red) {
+    for (Delta& delta : row.deltas) {
+      const bool is_fewer = delta.is_gated() && delta.new_count.median < delta.old_count.median && !is_of_syncs(delta);
+      if (!is_fewer) continue;
+      delta.is_in_doubt = false;
+      delta.change = Change::shrank;
+    }
+  }
+  conclude(row);
+  const std::string reason = reason_of(*telling);
+  if (!reason.empty()) row.reason += (row.reason.empty() ? "" : "; ") + reason;
+}
+
+}  // namespace syscost::bench::stats

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+//
+// What further runs decide of the counts that differed between the first two.
+#include "stats/open_counts.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "windows.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+using Calls = std::vector<std::pair<std::string, double>>;
+
+class Opened : public ::testing::Test {
+ protected:
+  /// A test of `tests` in two runs. `in_doubt`: several threads make its calls.
+  Comparison compared(const Calls& before, const Calls& after, bool in_doubt = true) {
+    std::vector<Comparison> rows = {compare_windows(&made(before, in_doubt), &made(after, in_doubt), {})};
+    decide_doubts(rows);
+    return rows.front();
+  }
+  /// One more run of NEW beside OLD's first.
+  void run_new(OpenCounts& open, const Calls& before, const Calls& now, bool in_doubt = true) {
+    open.take({compared(before, now, in_doubt)}, true);
+  }
+
+ private:
+  const WindowSummary& made(const Calls& calls, bool in_doubt) {
+    std::vector<SyscallSummary> syscalls;
+    for (const auto& [name, count] : calls) syscalls.push_back(syscall(name, *spread_of({count})));
+    WindowSummary& one = windows_.emplace_back(window(std::move(syscalls)));
+    one.name = "S.T";
+    one.program = "tests";
+    one.has_other_threads = in_doubt;
+    return one;
+  }
+
+  std::deque<WindowSummary> windows_;
+};
+
+TEST_F(Opened, AreWhatIsInDoubtAndWhatGrew) {
+  const Comparison in_doubt = compared({{"read", 5}}, {{"read", 6}});
+  const Comparison fewer_in_doubt = compared({{"read", 6}}, {{"read", 5}});
+  const Comparison grew = compared({{"read", 5}}, {{"read", 6}}, false);
+  const Comparison fewer = compared({{"read", 6}}, {{"read", 5}}, false);
+  const Comparison fewer_syncs = compared({{"fsync", 6}}, {{"fsync", 5}}, false);
+  const Comparison same = compared({{"read", 5}}, {{"read", 5}});
+  const auto tests = [](const Comparison& row) { return OpenCounts({row}, RunsAgain::both_sides).tests(); };
+  EXPECT_EQ(tests(in_doubt), 1U);
+  EXPECT_EQ(tests(fewer_in_doubt), 1U);
+  EXPECT_EQ(tests(grew), 1U);
+  EXPECT_EQ(tests(fewer), 0U);
+  EXPECT_EQ(tests(fewer_syncs), 1U);
+  EXPECT_EQ(tests(same), 0U);
+  EXPECT_EQ(OpenCounts({grew}, RunsAgain::both_sides).programs(), std::set<std::string>{"tests"});
+}
+
+// OLD is a file with one run: no number of runs of NEW makes a count red that may vary.
+TEST_F(Opened, StayInDoubtBesideAFileOfOneRun) {
+  const OpenCounts open({compared({{"read", 5}}, {{"read", 6}})}, RunsAgain::new_side);
+  EXPECT_EQ(open.tests(), 0U);
+}
+
+TEST_F(Opened, OfOneThreadStayRedIfARunRepeatsThem) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}}, false);
+  OpenCounts open({row}, RunsAgain::new_side);
+  run_new(open, {{"read", 5}}, {{"read", 6}}, false);
+  EXPECT_EQ(open.tests(), 0U);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  EXPECT_EQ(row.reason, "the same in 1 further run");
+}
+
+TEST_F(Opened, OfOneThreadAreNoChangeIfARunIsAsBefore) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}}, false);
+  OpenCounts open({row}, RunsAgain::new_side);
+  run_new(open, {{"read", 5}}, {{"read", 5}}, false);
+  EXPECT_EQ(open.text(), ": 1 of 1 test decided; no change after all: S.T");
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::near);
+  EXPECT_EQ(row.reason, "not so in 1 further run");
+}
+
+// They vary, so that one run of OLD tells nothing.
+TEST_F(Opened, OfOneThreadAreInDoubtIfARunMakesAThirdNumber) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}}, false);
+  OpenCounts open({row}, RunsAgain::new_side);
+  run_new(open, {{"read", 5}}, {{"read", 7}}, false);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::in_doubt);
+  EXPECT_EQ(row.reason, "may be chance: 1 further run do not tell");
+}
+
+TEST_F(Opened, AreRedIfEachRunOfNewIsAboveSeveralOfOld) {
+  std::deque<WindowSummary> windows;
+  for (const std::vector<double>& counts : {std::vector<double>(5, 20.0), std::vector<double>(1, 21.0)}) {
+    WindowSummary& one = windows.emplace_back(window({syscall("read", *spread_of(counts))}));
+    one.n = counts.size();
+    one.has_other_threads = true;
+  }
+  std::vector<Comparison> rows = {compare_windows(&windows[0], &windows[1], {})};
+  decide_doubts(rows);
+  OpenCounts open(rows, RunsAgain::new_side);
+  std::size_t runs = 0;
+  for (; open.tests() > 0; ++runs) open.take(rows, true);
+  EXPECT_EQ(runs, 7U) << "C(13, 5) is the first above 1000";
+  open.apply_to(rows.front());
+  EXPECT_EQ(rows.front().verdict, Verdict::regressed);
+  EXPECT_EQ(rows.front().reason, "NEW's 8 runs lie above OLD's 5");
+}
+
+/// Runs of both sides in turns until they decide.
+std::size_t runs_until_decided(OpenCounts& open, const Comparison& row) {
+  std::size_t runs = 0;
+  for (; open.tests() > 0 && runs < OpenCounts::kMostRuns; ++runs) open.take({row}, runs % 2 == 0);
+  return runs;
+}
+
+TEST_F(Opened, AreToldByTwelveRunsOfBothSides) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}});
+  OpenCounts open({row}, RunsAgain::both_sides);
+  EXPECT_EQ(runs_until_decided(open, row), 12U);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  EXPECT_EQ(row.deltas.front().new_count.n, 7U);
+  EXPECT_EQ(row.reason.substr(0, 29), "12 further runs tell, odds 18");
+}
+
+TEST_F(Opened, AreNoChangeIfBothSidesMakeTheSame) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}});
+  OpenCounts open({row}, RunsAgain::both_sides);
+  const Comparison again = compared({{"read", 5}}, {{"read", 5}});
+  EXPECT_EQ(runs_until_decided(open, again), 4U);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::near);
+}
+
+TEST_F(Opened, AreExchangedIfOthersOfTheFamilyBecameFewer) {
+  Comparison row = compared({{"write", 300}, {"writev", 0}}, {{"write", 0}, {"writev", 1}});
+  OpenCounts open({row}, RunsAgain::both_sides);
+  runs_until_decided(open, row);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::exchanged);
+}
+
+TEST_F(Opened, OfSyncsAreRedIfTheyAreFewer) {
+  Comparison row = compared({{"fsync", 3}}, {{"fsync", 1}});
+  OpenCounts open({row}, RunsAgain::both_sides);
+  runs_until_decided(open, row);
+  open.apply_to(row);
+  EXPECT_EQ(row.verdict, Verdict::regressed);
+  EXPECT_NE(row.reason.find("fewer syncs"), std::string::npos) << row.reason;
+}
+
+TEST_F(Opened, LearnNothingFromATestThatFailed) {
+  Comparison row = compared({{"read", 5}}, {{"read", 6}}, false);
+  OpenCounts open({row}, RunsAgain::new_side);
+  Comparison failed = compared({{"read", 5}}, {{"read", 5}}, false);
+  failed.has_fault = true;
+  open.take({failed}, true);
+  EXPECT_EQ(open.tests(), 1U);
+}
+
+}  // namespace
+}  // namespace syscost::bench::stats
