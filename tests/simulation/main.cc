@@ -14,8 +14,10 @@
 namespace {
 
 using syscost::bench::simulation::AlarmsResult;
+using syscost::bench::simulation::Around;
 using syscost::bench::simulation::CallChange;
 using syscost::bench::simulation::CpuResult;
+using syscost::bench::simulation::DoubtsResult;
 using syscost::bench::simulation::Lawless;
 using syscost::bench::simulation::LawsResult;
 using syscost::bench::simulation::Load;
@@ -23,6 +25,7 @@ using syscost::bench::simulation::Noise;
 using syscost::bench::simulation::simulate_alarms;
 using syscost::bench::simulation::simulate_counts;
 using syscost::bench::simulation::simulate_cpu;
+using syscost::bench::simulation::simulate_doubts;
 using syscost::bench::simulation::simulate_laws;
 using syscost::bench::simulation::simulate_steps;
 using syscost::bench::simulation::simulate_times;
@@ -32,6 +35,7 @@ using syscost::bench::simulation::TimesResult;
 using syscost::bench::simulation::TimesSetup;
 using syscost::bench::simulation::to_string;
 using syscost::bench::simulation::UnusualResult;
+using syscost::bench::simulation::Varies;
 
 std::string share(std::size_t part, std::size_t whole) {
   return fmt::format("{:.1f} %", 100 * static_cast<double>(part) / static_cast<double>(whole));
@@ -125,6 +129,40 @@ void print_alarms(std::size_t suites, std::uint64_t seed) {
   }
 }
 
+void print_doubts(std::size_t gates, std::uint64_t seed) {
+  fmt::print("\nOne count in doubt, both sides run again: false reds of {} gates (at most 1 in 1000), further runs of a gate\n",
+             gates);
+  for (const Around around : {Around::quiet, Around::load, Around::drift, Around::alternates, Around::left_over}) {
+    DoubtsResult all;
+    for (const Varies varies : {Varies::by_one, Varies::by_2, Varies::by_4, Varies::by_10, Varies::heavy_tail}) {
+      const DoubtsResult one = simulate_doubts(varies, around, 0, 1, gates / 5, seed);
+      all.red += one.red;
+      all.equal += one.equal;
+      all.runs += one.runs;
+    }
+    fmt::print("{:<22} {:>5}  {:>5.1f}\n", to_string(around), all.red,
+               static_cast<double>(all.runs) / static_cast<double>(gates - all.equal));
+  }
+  fmt::print("\nA change of a count, found by at most 40 further runs; K: counts in doubt in the gate\n");
+  fmt::print("{:<12} {:>6}  {:>9} {:>9} {:>9}  {:>18}\n", "varies by", "change", "K = 1", "K = 10", "K = 100",
+             "runs until, K = 1");
+  struct Change {
+    Varies varies;
+    double more;
+  };
+  for (const Change& change : {Change{Varies::never, 1}, Change{Varies::by_one, 3}, Change{Varies::by_2, 100},
+                               Change{Varies::by_4, 100}, Change{Varies::by_10, 100}, Change{Varies::heavy_tail, 11}}) {
+    std::string line = fmt::format("{:<12} {:>6} ", to_string(change.varies), fmt::format("+{:.0f}", change.more));
+    double runs = 0;
+    for (const std::size_t doubts : {1U, 10U, 100U}) {
+      const DoubtsResult one = simulate_doubts(change.varies, Around::quiet, change.more, doubts, gates / 10, seed);
+      line += fmt::format(" {:>9}", share(one.red, gates / 10));
+      if (doubts == 1) runs = static_cast<double>(one.runs) / static_cast<double>(gates / 10 - one.equal);
+    }
+    fmt::print("{}  {:>18.1f}\n", line, runs);
+  }
+}
+
 void print_steps(std::size_t histories, std::uint64_t seed) {
   fmt::print("\nHistories of one test's time: which show a step, and of which it is at most a run off\n");
   fmt::print("{:<6} {:>6}  {:>10}  {:>14} {:>8}  {:>14} {:>8}\n", "runs", "noise", "no change", "5 % slower", "near",
@@ -191,6 +229,7 @@ int main(int argc, char** argv) {
   print_cpu(comparisons, seed);
   print_counts(comparisons, seed);
   print_alarms(comparisons, seed);
+  print_doubts(50 * comparisons, seed);
   print_steps(comparisons, seed);
   print_unusual(seed);
   print_laws(10 * comparisons, seed);

@@ -87,6 +87,28 @@ struct AlarmsResult {
 /// `runs` of each suite are seen. One count in ten varies, each with a chance of its own, most of them seldom.
 AlarmsResult simulate_alarms(std::size_t runs, std::size_t suites, std::uint64_t seed);
 
+/// How a count varies from run to run of one program: never; one more in 20 % of the runs; normally, by so many percent
+/// of it; by a Pareto distribution.
+enum class Varies { never, by_one, by_2, by_4, by_10, heavy_tail };
+std::string_view to_string(Varies varies);
+/// What else changes from run to run, whichever program runs.
+enum class Around { quiet, load, drift, alternates, left_over };
+std::string_view to_string(Around around);
+
+/// Of counts in doubt, see judge/evidence.h.
+struct DoubtsResult {
+  std::size_t equal = 0;  ///< The first runs agree, so that nothing is in doubt.
+  std::size_t red = 0;
+  std::size_t not_red = 0;
+  std::size_t in_doubt = 0;
+  std::size_t runs = 0;  ///< Further ones, of all gates.
+};
+
+/// Each gate has one run of each side, and then up to 40 runs of sides that a coin chooses. NEW makes `more` calls.
+/// `doubts`: so many counts are in doubt in the gate.
+DoubtsResult simulate_doubts(Varies varies, Around around, double more, std::size_t doubts, std::size_t gates,
+                             std::uint64_t seed);
+
 /// Of histories of a test's times, see stats/change_points.h.
 struct StepsResult {
   std::size_t with_steps = 0;  ///< Histories that show a step, wherever.
