@@ -79,8 +79,8 @@ std::string_view to_string(Varies varies) {
 }
 
 std::string_view to_string(Around around) {
-  static constexpr std::array<std::string_view, 5> kNames = {"a quiet machine", "load from run to run", "a drift of 5 %",
-                                                             "every second run +1", "a run after NEW's +1"};
+  static constexpr std::array<std::string_view, 5> kNames = {
+      "a quiet machine", "load from run to run", "a drift of 5 %", "every second run +1", "a run after NEW's +1"};
   return kNames[static_cast<std::size_t>(around)];
 }
 

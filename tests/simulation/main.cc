@@ -130,8 +130,10 @@ void print_alarms(std::size_t suites, std::uint64_t seed) {
 }
 
 void print_doubts(std::size_t gates, std::uint64_t seed) {
-  fmt::print("\nOne count in doubt, both sides run again: false reds of {} gates (at most 1 in 1000), further runs of a gate\n",
-             gates);
+  fmt::print(
+      "\nOne count in doubt, both sides run again: false reds of {} gates (at most 1 in 1000), further runs of a "
+      "gate\n",
+      gates);
   for (const Around around : {Around::quiet, Around::load, Around::drift, Around::alternates, Around::left_over}) {
     DoubtsResult all;
     for (const Varies varies : {Varies::by_one, Varies::by_2, Varies::by_4, Varies::by_10, Varies::heavy_tail}) {

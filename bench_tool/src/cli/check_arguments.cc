@@ -54,8 +54,12 @@ void add_allow_options(CLI::App& app, Options& options) {
 
 void add_side_command(CLI::App& app, const std::string& name, std::vector<std::string>& command, const char* side) {
   app.add_option_function<std::string>(
-         name, [&command](const std::string& line) { command = {"sh", "-c", line}; },
-         std::string("Measures ") + side + " again, a line for sh: bench runs it until red and doubtful tests are decided")
+         name,
+         [&command](const std::string& line) {
+           command = {"sh", "-c", line};
+         },
+         std::string("Measures ") + side +
+             " again, a line for sh: bench runs it until red and doubtful tests are decided")
       ->type_name("COMMAND")
       ->check(not_empty());
 }

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
 
 constexpr std::array<std::string_view, 20> kCommands = {
-    "run",     "watch", "summary",  "show",  "trace",   "hist",   "log",    "scale",  "findings", "groups", "runs",
-    "compare", "ab",    "baseline", "check", "export", "report", "faults", "doctor",   "help"};
+    "run",  "watch",   "summary", "show",     "trace", "hist",   "log",    "scale",  "findings", "groups",
+    "runs", "compare", "ab",      "baseline", "check", "export", "report", "faults", "doctor",   "help"};
 
 /// Options that a command lacks because it does without: they are typed by users of its sisters.
 struct Needless {

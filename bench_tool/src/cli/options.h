@@ -87,12 +87,12 @@ struct Options {
   // compare: what measures a side again; empty = it is a file.
   std::vector<std::string> old_command;
   std::vector<std::string> new_command;
-  double run_budget_s = 600;               ///< compare, check: no further run begins that would not end within it.
-  std::size_t rounds = 10;                 ///< ab: so many before the first verdict.
-  double budget_s = 60;                    ///< ab: no round but the first begins that would not end within it.
-  bool is_counts_only = false;             ///< ab: a few rounds, and times are not judged.
-  bool has_whole = false;                  ///< ab: the time of each command itself is a row, too.
-  std::string keep;                        ///< ab: folder for the CSVs; empty = they are deleted.
+  double run_budget_s = 600;    ///< compare, check: no further run begins that would not end within it.
+  std::size_t rounds = 10;      ///< ab: so many before the first verdict.
+  double budget_s = 60;         ///< ab: no round but the first begins that would not end within it.
+  bool is_counts_only = false;  ///< ab: a few rounds, and times are not judged.
+  bool has_whole = false;       ///< ab: the time of each command itself is a row, too.
+  std::string keep;             ///< ab: folder for the CSVs; empty = they are deleted.
   Format format = Format::text;
   Report report = Report::none;
   std::vector<Output> outputs;         ///< The same result in other formats.

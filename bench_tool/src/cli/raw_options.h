@@ -66,8 +66,8 @@ Parsed finish(Options options, const Raw& raw);
 /// How many commands of other programs may follow the `--` of a sub-command.
 std::size_t commands_after_mark(std::string_view subcommand);
 
-/// Moves the commands of ab, check, confirm and faults, which follow `--`, out of the arguments. The options of these commands
-/// are not ours.
+/// Moves the commands of ab, check, confirm and faults, which follow `--`, out of the arguments. The options of these
+/// commands are not ours.
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options);
 
 }  // namespace syscost::bench::cli

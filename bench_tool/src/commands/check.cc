@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "budgets/amounts.h"
-#include "commands/baseline.h"
 #include "cli/mistakes.h"
+#include "commands/baseline.h"
 #include "commands/count_rules.h"
 #include "commands/further_runs.h"
 #include "commands/gate.h"
@@ -88,8 +88,7 @@ std::string red_in_any_case(const CheckResult& result) {
   if (!result.lost.empty()) return result.lost.text();
   for (const CheckedRow& row : result.rows) {
     if (!is_red(row.comparison) || row.comparison.verdict == Verdict::regressed) continue;
-    return fmt::format("{} is {}", row.comparison.name,
-                       row.comparison.verdict == Verdict::missing ? "missing" : "red");
+    return fmt::format("{} is {}", row.comparison.name, row.comparison.verdict == Verdict::missing ? "missing" : "red");
   }
   return {};
 }
@@ -139,8 +138,9 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
     return {};
   };
   while ((open.tests() > 0 || (runs.rounds() == 0 && count() > 0)) && runs.may_go_on()) {
-    std::string fault = runs.run_round(programs(runs.rounds() == 0), open.tests(),
-                                       [&]() -> const std::vector<std::string>& { return options.a; }, take);
+    std::string fault = runs.run_round(
+        programs(runs.rounds() == 0), open.tests(), [&]() -> const std::vector<std::string>& { return options.a; },
+        take);
     if (!fault.empty()) return fault;
   }
   for (CheckedRow& row : result.rows) {
@@ -149,8 +149,8 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
   }
   result.further_runs = runs.text() + open.text();
   if (first_exceeded > 0) {
-    result.further_runs += fmt::format("; of {} exceeded budget{} {} repeated", first_exceeded,
-                                       first_exceeded == 1 ? "" : "s", count());
+    result.further_runs +=
+        fmt::format("; of {} exceeded budget{} {} repeated", first_exceeded, first_exceeded == 1 ? "" : "s", count());
   }
   return {};
 }
@@ -162,11 +162,12 @@ std::string measure(cli::Options& options, FurtherRuns& runs, std::string& comma
     return "{program} is for further runs: give a RUN, too, so that check knows the programs";
   }
   if (!runs.fault().empty()) return runs.fault();
-  return runs.run_round({""}, 0, [&]() -> const std::vector<std::string>& { return options.a; },
-                        [&](const std::string& csv) {
-                          options.runs = {csv};
-                          return std::string();
-                        });
+  return runs.run_round(
+      {""}, 0, [&]() -> const std::vector<std::string>& { return options.a; },
+      [&](const std::string& csv) {
+        options.runs = {csv};
+        return std::string();
+      });
 }
 
 int exit_code(const CheckSettings& settings, const CheckResult& result) {

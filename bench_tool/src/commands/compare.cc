@@ -346,9 +346,10 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
     result.rows = std::move(rows);
   }
   write(options, result, paint, out, err);
-  const std::string fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
-    write(its, result, render::Paint(false), text, notes);
-  });
+  const std::string fault =
+      write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
+        write(its, result, render::Paint(false), text, notes);
+      });
   problems.print(err);
   if (!fault.empty()) {
     err << "bench: " << fault << '\n';

@@ -48,8 +48,8 @@ struct CompareResult {
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
-  ProgramFaults lost;       ///< Programs of NEW that crashed and did not in OLD; each has a warning.
-  std::string count_rules;  ///< The rules of a file for counts that may vary; see commands/count_rules.h.
+  ProgramFaults lost;        ///< Programs of NEW that crashed and did not in OLD; each has a warning.
+  std::string count_rules;   ///< The rules of a file for counts that may vary; see commands/count_rules.h.
   std::string further_runs;  ///< `5 further runs (12.3 s): 2 of 2 tests decided`; "" without.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};

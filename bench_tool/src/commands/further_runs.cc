@@ -122,9 +122,9 @@ std::string FurtherRuns::run_round(const std::set<std::string>& programs, std::s
     if (is_whole || InterruptRequest::is_made()) break;
     const std::vector<std::string>& command = command_of();
     is_whole = !is_by_program(command);
-    show_progress(err_, fmt::format("run {} of at most {}, {:.0f} s of {:g} s, {} test{} undecided{}", rounds_ + 1,
-                                    most_, elapsed_s(), budget_s_, waiting, waiting == 1 ? "" : "s",
-                                    is_whole ? "" : ": " + program));
+    show_progress(
+        err_, fmt::format("run {} of at most {}, {:.0f} s of {:g} s, {} test{} undecided{}", rounds_ + 1, most_,
+                          elapsed_s(), budget_s_, waiting, waiting == 1 ? "" : "s", is_whole ? "" : ": " + program));
     std::string csv;
     std::string fault = run_once(with_program(command, program), csv);
     show_progress(err_, "");

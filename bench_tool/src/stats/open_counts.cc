@@ -17,7 +17,7 @@ constexpr double kFewerByChanceOnceIn = 10;
 
 /// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
 /// a test of this name; the key does not depend on that.
-std::string key_of(const Comparison& row) {
+std::string name_in_program(const Comparison& row) {
   const WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
   const std::string program_suffix = fmt::format(" ({})", window.program);
   std::string_view name = window.name;
@@ -105,7 +105,7 @@ void OpenCounts::add(const Comparison& row, const Delta& delta, bool is_fewer) {
   count.is_fewer = is_fewer;
   count.of_old = counts_of_first(delta.old_count);
   count.of_new = counts_of_first(delta.new_count);
-  counts_[key_of(row)].push_back(std::move(count));
+  counts_[name_in_program(row)].push_back(std::move(count));
 }
 
 std::size_t OpenCounts::tests() const {
@@ -128,7 +128,7 @@ std::set<std::string> OpenCounts::programs() const {
 void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
   for (const Comparison& row : rows) {
     if (!can_be_judged(row)) continue;
-    const auto test = counts_.find(key_of(row));
+    const auto test = counts_.find(name_in_program(row));
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
       const Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
@@ -156,15 +156,15 @@ void OpenCounts::decide_beside_file(Count& count) const {
     count.decision = Decision::red;
   } else if (judge::arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
     count.decision = Decision::red;
-  } else if (judge::arrangements(count.of_old.size(), count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) <
-             needed_) {
+  } else if (judge::arrangements(count.of_old.size(),
+                                 count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) < needed_) {
     count.decision = Decision::in_doubt;
   }
 }
 
 std::vector<const OpenCounts::Count*> OpenCounts::counts_of(const Comparison& row, const Delta& delta) const {
   std::vector<const Count*> found;
-  const auto test = counts_.find(key_of(row));
+  const auto test = counts_.find(name_in_program(row));
   if (test == counts_.end()) return found;
   for (const Count& count : test->second) {
     if (is_same_count(count.delta, delta)) found.push_back(&count);
@@ -197,10 +197,10 @@ std::string OpenCounts::reason_of(const Count& count) const {
   }
   if (count.is_exact() && count.agrees_in_each_side()) return fmt::format("the same in {}", runs);
   const std::optional<std::int64_t> told_from = count.doubt->told_from();
-  return fmt::format("may be chance: {} do not tell{}", runs,
-                     told_from ? fmt::format("; {} {} they would have told", *told_from,
-                                             count.is_fewer ? "fewer still" : "more still")
-                               : "");
+  return fmt::format(
+      "may be chance: {} do not tell{}", runs,
+      told_from ? fmt::format("; {} {} they would have told", *told_from, count.is_fewer ? "fewer still" : "more still")
+                : "");
 }
 
 std::string OpenCounts::text() const {
@@ -234,8 +234,8 @@ void OpenCounts::apply_to(Comparison& row) const {
     const std::vector<const Count*> counts = counts_of(row, delta);
     if (counts.empty()) continue;
     if (std::all_of(counts.begin(), counts.end(), [](const Count* count) { return count->runs == 0; })) continue;
-    const Count& worst = **std::max_element(
-        counts.begin(), counts.end(), [&](const Count* a, const Count* b) { return rank(*a) < rank(*b); });
+    const Count& worst = **std::max_element(counts.begin(), counts.end(),
+                                            [&](const Count* a, const Count* b) { return rank(*a) < rank(*b); });
     if (telling == nullptr || rank(worst) > rank(*telling)) telling = &worst;
     delta.old_count = *spread_of(worst.of_old);
     delta.new_count = *spread_of(worst.of_new);

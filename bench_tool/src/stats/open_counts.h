@@ -45,11 +45,11 @@ class OpenCounts {
 
   /// One count, in one direction.
   struct Count {
-    Delta delta;  ///< As first compared.
-    std::string test;     ///< As it is shown.
+    Delta delta;       ///< As first compared.
+    std::string test;  ///< As it is shown.
     std::string program;
-    bool is_fewer = false;        ///< Whether NEW makes fewer is the question.
-    std::vector<double> of_old;   ///< Of all runs, the first ones included.
+    bool is_fewer = false;       ///< Whether NEW makes fewer is the question.
+    std::vector<double> of_old;  ///< Of all runs, the first ones included.
     std::vector<double> of_new;
     std::optional<judge::Doubt> doubt;  ///< Where both sides run again.
     std::size_t runs = 0;               ///< Further ones.
@@ -65,7 +65,7 @@ class OpenCounts {
   std::string reason_of(const Count& count) const;
 
   RunsAgain which_;
-  double needed_ = 0;  ///< Where OLD is a file: arrangements that decide.
+  double needed_ = 0;                                 ///< Where OLD is a file: arrangements that decide.
   std::map<std::string, std::vector<Count>> counts_;  ///< By program and name of the test.
 };
 

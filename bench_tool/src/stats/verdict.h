@@ -36,10 +36,10 @@ struct Delta {
   Spread new_count;
   Change change = Change::none;
   bool is_volatile = false;
-  bool is_new_errno = false;  ///< The syscall did not fail this way in any repetition of OLD.
-  bool is_per_run = false;    ///< Made once per run of a benchmark's loop; else per iteration.
-  bool is_by_heap = false;    ///< A call for memory, in a program with threads: they leave the heap as chance has it.
-  bool is_in_doubt = false;   ///< It differs, and may do so by chance: see decide_doubts().
+  bool is_new_errno = false;   ///< The syscall did not fail this way in any repetition of OLD.
+  bool is_per_run = false;     ///< Made once per run of a benchmark's loop; else per iteration.
+  bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
+  bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
   bool tells_per_run = false;  ///< Per-run calls are compared apart.
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
@@ -63,11 +63,11 @@ struct Comparison {
   const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
   const WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
-  std::string reason;           ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
-  std::vector<Delta> deltas;    ///< Calls first, growth before shrinking, largest first; then errnos alike.
-  bool tells_per_run = false;   ///< Per-run calls were compared apart, for every syscall.
+  std::string reason;          ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
+  std::vector<Delta> deltas;   ///< Calls first, growth before shrinking, largest first; then errnos alike.
+  bool tells_per_run = false;  ///< Per-run calls were compared apart, for every syscall.
   Numbers CallFigures::*counted = nullptr;  ///< What is compared as the calls of a syscall.
-  bool counts_entries = false;  ///< Trips into the kernel are compared: a side has no calls.
+  bool counts_entries = false;              ///< Trips into the kernel are compared: a side has no calls.
   /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
@@ -106,9 +106,9 @@ void conclude(Comparison& row);
 /// Decides the counts that are in doubt if there are enough runs, and says of the others how many runs are enough. A
 /// count is decided if all counts of NEW lie above all of OLD, or below, and chance does that rarely enough. If nothing
 /// changed, it is chance which n of the n + m runs are those of NEW, so it does that once in C(n + m, n) comparisons.
-/// With K counts that vary, once in judge::kFalseRedOnceIn * K is rare enough (Bonferroni): then at most one comparison in
-/// judge::kFalseRedOnceIn is red by chance. K counts the varying counts over all runs of both sides together. So it is the
-/// same for each choice of the runs of NEW, as the inequality needs. The code is in doubts.cc.
+/// With K counts that vary, once in judge::kFalseRedOnceIn * K is rare enough (Bonferroni): then at most one comparison
+/// in judge::kFalseRedOnceIn is red by chance. K counts the varying counts over all runs of both sides together. So it
+/// is the same for each choice of the runs of NEW, as the inequality needs. The code is in doubts.cc.
 void decide_doubts(std::vector<Comparison>& rows);
 
 }  // namespace syscost::bench::stats

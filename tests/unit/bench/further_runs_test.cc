@@ -106,9 +106,9 @@ TEST_F(FurtherRuns, AreOfTheOpenProgramsAloneWhereTheCommandNamesThem) {
 class InTurns : public FurtherRuns {
  protected:
   std::string decide(const std::string& old_one, const std::string& new_one) {
-    const cli::Parsed parsed = cli::parse({"compare", path("old"), path("new"), "--old",
-                                           "cp " + path(old_one) + " \"$SYSCOST_CSV\"", "--new",
-                                           "cp " + path(new_one) + " \"$SYSCOST_CSV\""});
+    const cli::Parsed parsed =
+        cli::parse({"compare", path("old"), path("new"), "--old", "cp " + path(old_one) + " \"$SYSCOST_CSV\"", "--new",
+                    "cp " + path(new_one) + " \"$SYSCOST_CSV\""});
     if (!parsed.options) return parsed.message;
     cli::Options options = *parsed.options;
     csv::Problems problems;
@@ -155,7 +155,8 @@ TEST_F(FurtherRuns, OfCheckBeginWithTheRunItself) {
   EXPECT_EQ(bench({"baseline", "update", path("old"), "-o", path("syscost.baseline")}), 0) << err_.str();
   const std::vector<std::string> check = {"check", "--baseline", path("syscost.baseline"), "--budgets", "/dev/null"};
   std::vector<std::string> arguments = check;
-  arguments.insert(arguments.end(), {"--", "sh", "-c", "echo >> " + path("log") + "; cp " + path("new") + " $SYSCOST_CSV"});
+  arguments.insert(arguments.end(),
+                   {"--", "sh", "-c", "echo >> " + path("log") + "; cp " + path("new") + " $SYSCOST_CSV"});
   EXPECT_EQ(bench(arguments), 1) << err_.str();
   EXPECT_EQ(log(), "\n\n") << "the run, and one that repeats it";
   EXPECT_NE(out_.str().find("bench check --update -- sh -c 'echo >> "), std::string::npos) << out_.str();
