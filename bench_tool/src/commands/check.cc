@@ -12,6 +12,7 @@
 #include "budgets/amounts.h"
 #include "cli/mistakes.h"
 #include "commands/baseline.h"
+#include "commands/causes.h"
 #include "commands/count_rules.h"
 #include "commands/further_runs.h"
 #include "commands/gate.h"
@@ -194,9 +195,12 @@ void write(const cli::Options& options, const CheckSettings& settings, const Che
     case cli::Report::sarif:
       out << render::sarif(check_ci(settings, result));
       return;
-    case cli::Report::github:
-      out << render::github_commands(check_ci(settings, result));
+    case cli::Report::github: {
+      render::CiReport report = check_ci(settings, result);
+      fold_into_causes(causes_of(red_rows(result), {.counts = true}), report);
+      out << render::github_commands(report);
       return;
+    }
     case cli::Report::none:
       break;
   }
@@ -231,6 +235,14 @@ bool is_red(const Comparison& row) {
   if (!gate_failures(row, kCounts).empty()) return true;
   // compare() forgives a test that was skipped before; the baseline knows none that failed.
   return row.is_paired() && row.new_window->outcomes.count("failed") != 0;
+}
+
+std::vector<const Comparison*> red_rows(const CheckResult& result) {
+  std::vector<const Comparison*> rows;
+  for (const CheckedRow& row : result.rows) {
+    if (is_red(row.comparison)) rows.push_back(&row.comparison);
+  }
+  return rows;
 }
 
 bool is_unjudged(const Comparison& row) {

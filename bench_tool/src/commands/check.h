@@ -95,6 +95,8 @@ CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result
 std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint,
                        std::size_t width);
 std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes);
+/// The tests that are red, in the order of the rows.
+std::vector<const stats::Comparison*> red_rows(const CheckResult& result);
 /// A case for each test and for each limit that is exceeded.
 render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result);
 std::string check_json(const CheckSettings& settings, const CheckResult& result);

@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "commands/causes.h"
 #include "commands/check_words.h"
 #include "commands/comparison_json.h"
 #include "commands/site_json.h"
@@ -109,15 +110,24 @@ std::string check_text(const CheckSettings& settings, const CheckResult& result,
   const std::string first = wrapped(check_title(settings, result));
   std::string out = verdict_of(settings, result) == CheckVerdict::ok ? paint.green(first) : paint.red(first);
   out += '\n';
+  out += causes_text(causes_of(red_rows(result), {.counts = true}), width);
   for (const std::string& warning : result.warnings) out += paint.yellow(wrapped("warning: " + warning)) + '\n';
   if (!settings.count_rules.empty()) out += wrapped(settings.count_rules) + '\n';
-  const std::string tests = test_table(shown_rows(result, all), paint, width);
+  std::vector<const CheckedRow*> shown = shown_rows(result, all);
+  std::string left_out;
+  // The causes above the table say what many tests have in common.
+  if (!all && red_rows(result).size() > kMostRowsWithCauses) {
+    left_out = fmt::format("{} more: --all\n", shown.size() - kMostRowsWithCauses);
+    shown.resize(kMostRowsWithCauses);
+  }
+  const std::string tests = test_table(shown, paint, width) + left_out;
   const std::string limits = limit_table(budget_lines(settings, result), paint, width);
   return out + tests + (tests.empty() || limits.empty() ? "" : "\n") + limits + wrapped(check_notes(result));
 }
 
 std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes) {
   std::string out = "### " + render::escaped_markdown(check_title(settings, result)) + "\n\n";
+  out += causes_markdown(causes_of(red_rows(result), {.counts = true}));
   for (const std::string& warning : result.warnings) out += render::escaped_markdown("warning: " + warning) + "\n\n";
   if (!settings.count_rules.empty()) out += render::escaped_markdown(settings.count_rules) + "\n\n";
   render::Table table({{"test", render::Align::left, render::Cells::names},
@@ -179,6 +189,7 @@ std::string check_json(const CheckSettings& settings, const CheckResult& result)
   return render::dump({{"schema_version", render::kJsonVersion},
                        {"command", "check"},
                        {"verdict", verdict_word(settings, result)},
+                       {"causes", causes_json(causes_of(red_rows(result), {.counts = true}))},
                        {"baseline",
                         {{"file", result.baseline_file},
                          {"runs", result.baseline.runs},

@@ -143,7 +143,7 @@ void write(const cli::Options& options, const CompareResult& result, const rende
       return;
     case cli::Report::github:
       note();
-      out << render::github_commands(compare_ci(result));
+      out << render::github_commands(compare_ci_by_cause(result));
       return;
     case cli::Report::none:
       break;

@@ -136,6 +136,9 @@ std::string sides_text(const CompareResult& result);
 /// True for a row that is printed without --all.
 bool is_worth_showing(const CompareResult& result, const stats::Comparison& row);
 
+/// The rows that fail the gate, the worst first.
+std::vector<const stats::Comparison*> failing_rows(const CompareResult& result);
+
 /// The rows to print, in the order and number that was asked for: changed ones unless `all`.
 std::vector<const stats::Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options);
 

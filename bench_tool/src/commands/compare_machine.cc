@@ -179,6 +179,7 @@ std::string compare_json(const CompareResult& result) {
                        {"command", "compare"},
                        {"verdict", result.conclusion.word()},
                        {"exit_code", result.conclusion.exit_code},
+                       {"causes", causes_json(causes_of(failing_rows(result), result.gate))},
                        {"old", render::source_json(result.old_data)},
                        {"new", render::source_json(result.new_data)},
                        {"paired", result.paired},

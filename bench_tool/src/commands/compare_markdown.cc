@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "commands/not_compared.h"
@@ -104,7 +105,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   const bool compares_all = !result.gate.counts || not_compared(pointers_to(result.rows), kCompareSides).empty();
   std::string totals =
       has_answer && compares_all ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
-  totals += '\n' + law_lines(result);
+  totals += '\n' + causes_text(causes_of(failing_rows(result), result.gate), 0) + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
   const std::string times = time_notes(result);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "commands/run_line.h"
@@ -70,6 +71,17 @@ bool is_worth_showing(const CompareResult& result, const Comparison& row) {
   return row.has_changes() || !gate_failures(row, result.gate).empty();
 }
 
+std::vector<const Comparison*> failing_rows(const CompareResult& result) {
+  std::vector<const Comparison*> rows;
+  for (const Comparison& row : result.rows) {
+    if (!gate_failures(row, result.gate).empty()) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const Comparison* a, const Comparison* b) {
+    return comes_before(*a, *b, "worst", result.gate);
+  });
+  return rows;
+}
+
 std::vector<const Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options) {
   const bool for_people = options.for_people();
   std::vector<const Comparison*> rows;
@@ -82,7 +94,10 @@ std::vector<const Comparison*> chosen_rows(const CompareResult& result, const cl
     std::stable_sort(rows.begin(), rows.end(),
                      [&](const Comparison* a, const Comparison* b) { return comes_before(*a, *b, key, result.gate); });
   }
-  const std::size_t most = options.top.value_or(0);
+  // The causes above the table say what many tests have in common.
+  const bool has_causes = options.format == cli::Format::text && for_people && !options.all &&
+                          failing_rows(result).size() > kMostRowsWithCauses;
+  const std::size_t most = options.top.value_or(has_causes ? kMostRowsWithCauses : 0);
   if (most != 0 && rows.size() > most) rows.resize(most);
   return rows;
 }

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
 #include "commands/site_text.h"
@@ -89,6 +90,7 @@ std::string heading(const CompareResult& result, const cli::Options& options,
     const std::size_t end = out.find('\n');
     out.replace(0, end, paint.red(std::string_view(out).substr(0, end)));
   }
+  out += causes_text(causes_of(failing_rows(result), result.gate), options.screen.width);
   for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
   out += block(law_lines(result) + totals(result, shown, options.all) + sides_text(result));
   if (!result.further_runs.empty()) out += block(result.further_runs + '\n');

@@ -171,6 +171,12 @@ std::string site_sentence(const std::vector<SiteLine>& lines) {
   return out;
 }
 
+std::optional<model::Location> line_here(const model::Site& site) {
+  if (!site.has_line()) return std::nullopt;
+  if (auto path = path_in_checkout(site.file)) return model::Location{*std::move(path), site.line};
+  return std::nullopt;
+}
+
 std::optional<model::Location> grown_line(const stats::Comparison& row) {
   std::vector<const SiteChange*> grown;
   for (const Delta& delta : row.deltas) {
@@ -186,7 +192,7 @@ std::optional<model::Location> grown_line(const stats::Comparison& row) {
   std::stable_sort(grown.begin(), grown.end(),
                    [](const SiteChange* a, const SiteChange* b) { return a->more() > b->more(); });
   for (const SiteChange* one : grown) {
-    if (auto path = path_in_checkout(one->site.file)) return model::Location{*std::move(path), one->site.line};
+    if (auto line = line_here(one->site)) return line;
   }
   return std::nullopt;
 }

@@ -46,6 +46,9 @@ std::string site_list(const std::vector<std::string>& names, const std::vector<s
 /// The same in one line: `write: +100 at a.cc:10 A::a (new), -1 at b.cc:3 B::b (gone); openat: ...`.
 std::string site_sentence(const std::vector<SiteLine>& lines);
 
+/// The line of a site, if its file is in the checkout (the working directory).
+std::optional<model::Location> line_here(const model::Site& site);
+
 /// The line of the checkout (the working directory) that grew most in `row`, of gated counts; none where no line is
 /// known to have grown, or its file is not there.
 std::optional<model::Location> grown_line(const stats::Comparison& row);

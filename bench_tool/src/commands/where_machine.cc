@@ -69,6 +69,17 @@ void add_cells(render::CsvWriter& csv, const SiteTotal& one) {
 
 }  // namespace
 
+Json causes_json(const std::vector<Cause>& causes) {
+  Json out = Json::array();
+  for (const Cause& cause : causes) {
+    Json tests = Json::array();
+    for (const stats::Comparison* test : cause.tests) tests.push_back(test->name);
+    out.push_back(
+        {{"what", cause.what}, {"site", cause.site ? site_json(*cause.site) : Json()}, {"tests", std::move(tests)}});
+  }
+  return out;
+}
+
 Json site_json(const model::Site& site) {
   const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
   return {{"file", text(site.file)},         {"line", site.has_line() ? Json(site.line) : Json(nullptr)},

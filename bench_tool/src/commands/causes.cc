@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "commands/causes.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "commands/compare.h"
+#include "commands/gate.h"
+#include "render/markdown.h"
+#include "render/text_width.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+using stats::Comparison;
+using stats::Delta;
+using stats::SiteChange;
+
+constexpr std::size_t kMostNamed = 3;
+
+bool has_grown(const SiteChange& site) {
+  return !site.site.is_unknown() && site.kind != SiteChange::Kind::in_new && site.more() > 0;
+}
+
+std::string count_of(const Delta& delta) {
+  return delta.syscall + (delta.errno_name.empty() ? "" : " " + delta.errno_name) +
+         (delta.is_per_run ? " (per run)" : "");
+}
+
+/// What all tests of a cause have in common where no line is known.
+std::string change_of(const Comparison& row, const cli::Gate& gate) {
+  const std::vector<std::string_view> by = gate_failures(row, gate);
+  if (!by.empty() && by.front() != "counts") return fmt::format("{}", fmt::join(by, ", "));
+  std::vector<std::string> parts;
+  for (const Delta& delta : row.deltas) {
+    if (!delta.is_certain_change()) continue;
+    parts.push_back(fmt::format("{:+g} {}", delta.new_count.median - delta.old_count.median, count_of(delta)));
+  }
+  if (!parts.empty()) return fmt::format("{}", fmt::join(parts, ", "));
+  return row.reason.empty() ? std::string(stats::to_string(row.verdict)) : row.reason;
+}
+
+/// Causes in the making, by what tells them apart.
+struct Found {
+  Cause cause;
+  std::string count;
+  double more = 0;
+};
+
+}  // namespace
+
+std::string Cause::text(std::size_t width) const {
+  std::string out = site ? fitted_site(*site, width) + ": " + what : what;
+  if (tests.size() > 1) out += fmt::format(" in {} tests", tests.size());
+  // A line says enough of where to look.
+  if (site && tests.size() > 1) return out;
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < std::min(tests.size(), kMostNamed); ++i) names.push_back(tests[i]->name);
+  out += fmt::format("{}{}{}", tests.size() == 1 ? " in " : ": ", fmt::join(names, ", "),
+                     tests.size() > kMostNamed ? ", ..." : "");
+  return out;
+}
+
+std::vector<Cause> causes_of(const std::vector<const Comparison*>& failing, const cli::Gate& gate) {
+  std::map<std::string, Found> found;
+  for (const Comparison* row : failing) {
+    bool has_line = false;
+    const bool is_by_counts = !row->is_plain && row->verdict == stats::Verdict::regressed;
+    for (const Delta& delta : row->deltas) {
+      // A failure is made by the call beside it.
+      if (!is_by_counts || !delta.is_certain_change() || !delta.errno_name.empty()) continue;
+      for (const SiteChange& site : delta.sites) {
+        if (!has_grown(site)) continue;
+        has_line = true;
+        Found& one = found[fmt::format("{}\t{}", fitted_site(site.site, 0), count_of(delta))];
+        one.cause.site = site.site;
+        one.count = count_of(delta);
+        one.more += site.more();
+        if (one.cause.tests.empty() || one.cause.tests.back() != row) one.cause.tests.push_back(row);
+      }
+    }
+    if (has_line) continue;
+    Found& one = found[change_of(*row, gate)];
+    one.cause.what = change_of(*row, gate);
+    one.cause.tests.push_back(row);
+  }
+  std::vector<Cause> causes;
+  for (auto& [key, one] : found) {
+    if (one.cause.site) one.cause.what = fmt::format("{:+g} {}", one.more, one.count);
+    causes.push_back(std::move(one.cause));
+  }
+  std::stable_sort(causes.begin(), causes.end(),
+                   [](const Cause& a, const Cause& b) { return a.tests.size() > b.tests.size(); });
+  return causes;
+}
+
+std::string causes_text(const std::vector<Cause>& causes, std::size_t width) {
+  std::set<const Comparison*> tests;
+  for (const Cause& cause : causes) tests.insert(cause.tests.begin(), cause.tests.end());
+  if (causes.size() >= tests.size()) return {};
+  constexpr std::size_t kMostCauses = 20;
+  std::string out = fmt::format("causes: {}\n", causes.size());
+  for (std::size_t i = 0; i < std::min(causes.size(), kMostCauses); ++i) {
+    out += render::wrapped("  " + causes[i].text(), width, 4) + '\n';
+  }
+  if (causes.size() > kMostCauses) out += fmt::format("  {} more: --format json\n", causes.size() - kMostCauses);
+  return out;
+}
+
+std::string causes_markdown(const std::vector<Cause>& causes) {
+  std::string out;
+  std::istringstream lines(causes_text(causes, 0));
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    out += "- " + render::escaped_markdown(line) + '\n';
+  }
+  return out.empty() ? out : out + '\n';
+}
+
+void fold_into_causes(const std::vector<Cause>& causes, render::CiReport& report) {
+  std::vector<render::CiCase> cases;
+  std::set<std::string> folded;
+  for (const Cause& cause : causes) {
+    if (cause.tests.size() < 2) continue;
+    render::CiCase one;
+    one.name = one.suite = one.test = fmt::format("{} tests", cause.tests.size());
+    std::vector<std::string_view> names;
+    for (const Comparison* test : cause.tests) {
+      if (names.size() < kMostRowsWithCauses) names.push_back(test->name);
+      folded.insert(test->name);
+    }
+    if (names.size() < cause.tests.size()) names.emplace_back("...");
+    const auto first = std::find_if(report.cases.begin(), report.cases.end(),
+                                    [&](const render::CiCase& a) { return a.name == cause.tests.front()->name; });
+    if (first == report.cases.end() || first->failures.empty()) continue;
+    one.location = first->location;
+    one.failures.push_back(
+        {first->failures.front().rule,
+         fmt::format("{}{}", cause.site ? cause.text() + ": " : cause.what + ": ", fmt::join(names, ", ")),
+         cause.site ? line_here(*cause.site) : std::nullopt});
+    cases.push_back(std::move(one));
+  }
+  // A test with a change of its own, too, keeps its case.
+  for (const Cause& cause : causes) {
+    if (cause.tests.size() < 2) folded.erase(cause.tests.front()->name);
+  }
+  for (render::CiCase& one : report.cases) {
+    if (one.failures.empty() || !folded.contains(one.name)) cases.push_back(std::move(one));
+  }
+  report.cases = std::move(cases);
+}
+
+}  // namespace syscost::bench::commands

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// Causes: what changed once and shows in many tests. A line of the program that makes more calls is a cause; where no
+// line is known, the tests with the same change have one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/options.h"
+#include "commands/site_text.h"
+#include "render/ci_report.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench::commands {
+
+struct Cause {
+  std::string what;                             ///< `+2663 write`; `+1 openat, +1 read`; `missing`.
+  std::optional<model::Site> site;              ///< The line that makes the calls.
+  std::vector<const stats::Comparison*> tests;  ///< In the order of the rows.
+
+  /// `src/log.cc:45 Log::write_all: +2663 write in 8 tests`; `+1 openat in 2 tests: Log.A, Log.B`.
+  std::string text(std::size_t width = 0) const;
+};
+
+/// The causes of rows that fail, the one with most tests first.
+std::vector<Cause> causes_of(const std::vector<const stats::Comparison*>& failing, const cli::Gate& gate);
+
+/// `causes: 2`, and a line each; "" if there are as many as tests, whose rows then say it all.
+std::string causes_text(const std::vector<Cause>& causes, std::size_t width);
+/// The same as a list of Markdown.
+std::string causes_markdown(const std::vector<Cause>& causes);
+/// Of more rows that fail people see so many: the causes stand for all of them.
+inline constexpr std::size_t kMostRowsWithCauses = 20;
+
+/// In the place of each test that fails by its counts, one case for each cause, so that GitHub's ten annotations
+/// suffice.
+void fold_into_causes(const std::vector<Cause>& causes, render::CiReport& report);
+
+}  // namespace syscost::bench::commands
