@@ -22,25 +22,25 @@ using stats::Comparison;
 using stats::Delta;
 using stats::SiteChange;
 
-constexpr std::size_t kMostNamed = 3;
+constexpr std::size_t kMostTestsNamed = 3;
 
 bool has_grown(const SiteChange& site) {
   return !site.site.is_unknown() && site.kind != SiteChange::Kind::in_new && site.more() > 0;
 }
 
-std::string count_of(const Delta& delta) {
+std::string counted_thing(const Delta& delta) {
   return delta.syscall + (delta.errno_name.empty() ? "" : " " + delta.errno_name) +
          (delta.is_per_run ? " (per run)" : "");
 }
 
 /// What all tests of a cause have in common where no line is known.
-std::string change_of(const Comparison& row, const cli::Gate& gate) {
+std::string shared_change(const Comparison& row, const cli::Gate& gate) {
   const std::vector<std::string_view> by = gate_failures(row, gate);
   if (!by.empty() && by.front() != "counts") return fmt::format("{}", fmt::join(by, ", "));
   std::vector<std::string> parts;
   for (const Delta& delta : row.deltas) {
     if (!delta.is_certain_change()) continue;
-    parts.push_back(fmt::format("{:+g} {}", delta.new_count.median - delta.old_count.median, count_of(delta)));
+    parts.push_back(fmt::format("{:+g} {}", delta.new_count.median - delta.old_count.median, counted_thing(delta)));
   }
   if (!parts.empty()) return fmt::format("{}", fmt::join(parts, ", "));
   return row.reason.empty() ? std::string(stats::to_string(row.verdict)) : row.reason;
@@ -61,9 +61,9 @@ std::string Cause::text(std::size_t width) const {
   // A line says enough of where to look.
   if (site && tests.size() > 1) return out;
   std::vector<std::string_view> names;
-  for (std::size_t i = 0; i < std::min(tests.size(), kMostNamed); ++i) names.push_back(tests[i]->name);
+  for (std::size_t i = 0; i < std::min(tests.size(), kMostTestsNamed); ++i) names.push_back(tests[i]->name);
   out += fmt::format("{}{}{}", tests.size() == 1 ? " in " : ": ", fmt::join(names, ", "),
-                     tests.size() > kMostNamed ? ", ..." : "");
+                     tests.size() > kMostTestsNamed ? ", ..." : "");
   return out;
 }
 
@@ -78,16 +78,16 @@ std::vector<Cause> causes_of(const std::vector<const Comparison*>& failing, cons
       for (const SiteChange& site : delta.sites) {
         if (!has_grown(site)) continue;
         has_line = true;
-        Found& one = found[fmt::format("{}\t{}", fitted_site(site.site, 0), count_of(delta))];
+        Found& one = found[fmt::format("{}\t{}", fitted_site(site.site, 0), counted_thing(delta))];
         one.cause.site = site.site;
-        one.count = count_of(delta);
+        one.count = counted_thing(delta);
         one.more += site.more();
         if (one.cause.tests.empty() || one.cause.tests.back() != row) one.cause.tests.push_back(row);
       }
     }
     if (has_line) continue;
-    Found& one = found[change_of(*row, gate)];
-    one.cause.what = change_of(*row, gate);
+    Found& one = found[shared_change(*row, gate)];
+    one.cause.what = shared_change(*row, gate);
     one.cause.tests.push_back(row);
   }
   std::vector<Cause> causes;
