@@ -1,20 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""What the gate says of runs: `bench compare` of one run with one, and README's recipe."""
+"""What the gate says of runs: `bench compare` of one run with one, and README's recipe, which runs both sides again."""
 import json
 import random
+import re
 import shutil
 import subprocess
-from collections import Counter
+from collections import Counter, namedtuple
 
 from cells import Run
 
 from programs import give_up
 
-BASELINE, CONFIRM = 3, 2
+LEAST_RUNS = 3  # two to begin with, and one to run again
+
+# `cells`: those that make it red, (test, syscall, errno). `doubts`: tests in doubt. `further`: runs that the recipe took.
+Verdict = namedtuple("Verdict", "is_red cells doubts further")
 
 
 def grown(report):
-    """The cells that make `bench` red: (test, syscall, errno). For a test that is red without one: its verdict."""
+    """The cells that make `bench` red. For a test that is red without one: its verdict."""
     cells = []
     for row in report["tests"]:
         if row["gate"] == "red":
@@ -27,40 +31,33 @@ def grown(report):
 class Judge:
     """Runs `bench` in a scratch folder."""
 
-    def __init__(self, bench, scratch, for_baseline=()):
-        self.bench, self.scratch, self.for_baseline = bench, scratch, for_baseline
+    def __init__(self, bench, scratch):
+        self.bench, self.scratch = bench, scratch
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir(parents=True)
 
-    def report(self, *arguments):
-        done = subprocess.run([self.bench, *map(str, arguments)], capture_output=True, text=True, check=False)
-        if done.returncode == 2 and arguments[0] == "check":  # a confirming run lacked a suspected test
-            return True, [("the check", "exit code 2", "")]
+    def compare(self, old, new, *arguments):
+        """One run against one, as `bench compare` does it by default."""
+        done = subprocess.run([self.bench, "compare", old, new, "--format", "json", *arguments], capture_output=True, text=True,
+                              check=False)
         if done.returncode not in (0, 1, 3):
-            give_up(f"bench {' '.join(map(str, arguments))}: {done.stderr}")
-        return done.returncode == 1, grown(json.loads(done.stdout))
+            give_up(f"bench compare {old} {new} {' '.join(map(str, arguments))}: {done.stderr}")
+        report = json.loads(done.stdout)
+        further = re.match(r"\d+", report["further_runs"] or "0")
+        doubts = [row["test"] for row in report["tests"] if row["verdict"] == "in doubt"]
+        return Verdict(done.returncode == 1, grown(report), doubts, int(further.group()))
 
-    def compare(self, old, new):
-        """(is it red, the cells): one run against one, as `bench compare` does it by default."""
-        return self.report("compare", old, new, "--format", "json")
-
-    def baseline(self, olds):
-        file = self.scratch / "syscost.baseline"
-        done = subprocess.run([self.bench, "baseline", "update", *olds, "-o", file, *self.for_baseline], capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            give_up(f"bench baseline update {olds}: {done.stdout}{done.stderr}")
-        return file
-
-    def recipe(self, olds, new, further):
-        """The same by README's recipe: a baseline of `olds`, `new` checked against it, `further` runs to confirm."""
-        queue = self.scratch / "queue"
-        shutil.rmtree(queue, ignore_errors=True)
-        queue.mkdir()
-        for i, one in enumerate(further):
-            (queue / f"{i}.csv").symlink_to(one)
-        again = f'set -- "{queue}"/*.csv; cp "$1" "$SYSCOST_CSV"; rm "$1"'
-        return self.report("check", new, "--baseline", self.baseline(olds), "--budgets", "/dev/null", "--format", "json",
-                           "--confirm", len(further), "--", "sh", "-c", again)
+    def recipe(self, old, new, olds, news):
+        """The same by README's recipe. A further run is one of `olds` or `news`, by chance: they were made before."""
+        commands = []
+        for side, runs in (("old", olds), ("new", news)):
+            folder = self.scratch / side
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            for i, run in enumerate(runs):
+                (folder / f"{i}.csv").symlink_to(run)
+            commands += [f"--{side}", f'cp "$(ls -d "{folder}"/*.csv | shuf -n 1)" "$SYSCOST_CSV"']
+        return self.compare(old, new, *commands)
 
 
 def false_alarms(judge, runs, trials, seed):
@@ -68,20 +65,19 @@ def false_alarms(judge, runs, trials, seed):
     pairs = [judge.compare(old, new) for old, new in zip(runs, runs[1:] + runs[:1])] if len(runs) > 2 else []
     chance = random.Random(seed)
     recipes = []
-    needed = BASELINE + 1 + CONFIRM
-    for _ in range(trials if len(runs) >= needed else 0):
-        # In the order in which they ran, so that counts which grow from run to run show.
-        chosen = [runs[i] for i in sorted(chance.sample(range(len(runs)), needed))]
-        recipes.append(judge.recipe(chosen[:BASELINE], chosen[BASELINE], chosen[BASELINE + 1:]))
+    for _ in range(trials if len(runs) >= LEAST_RUNS else 0):
+        old, new = chance.sample(runs, 2)
+        others = [run for run in runs if run not in (old, new)]
+        recipes.append(judge.recipe(old, new, others, others))
     return summed(pairs), summed(recipes)
 
 
 def summed(verdicts):
     cells = Counter()
-    for is_red, found in verdicts:
-        cells.update(set(found) if is_red else ())
-    return {"of": len(verdicts), "red": sum(is_red for is_red, _ in verdicts),
-            "cells": [[*cell, times] for cell, times in cells.most_common()]}
+    for one in verdicts:
+        cells.update(set(one.cells) if one.is_red else ())
+    return {"of": len(verdicts), "red": sum(one.is_red for one in verdicts), "doubts": sum(len(one.doubts) for one in verdicts),
+            "further": sorted(one.further for one in verdicts), "cells": [[*cell, times] for cell, times in cells.most_common()]}
 
 
 def varying(runs):
@@ -114,15 +110,19 @@ class Mutations:
         run.write(path)
         return path
 
-    def is_found(self, verdict, cell):
-        is_red, cells = verdict
-        return is_red and any(one[0].startswith(cell[1]) and one[1] == cell[2] for one in cells)
+    def answer(self, verdict, cell):
+        """`red` in this cell, `in doubt` in its test, or ""."""
+        if verdict.is_red and any(one[0].startswith(cell[1]) and one[1] == cell[2] for one in verdict.cells):
+            return "red"
+        return "in doubt" if any(test.startswith(cell[1]) for test in verdict.doubts) else ""
 
     def by_compare(self, cell, more_of):
         old, new = self.chance.sample(range(len(self.paths)), 2)
-        return self.is_found(self.judge.compare(self.write(old, cell, 0), self.write(new, cell, more_of(new))), cell)
+        return self.answer(self.judge.compare(self.write(old, cell, 0), self.write(new, cell, more_of(new))), cell)
 
     def by_recipe(self, cell, more_of):
-        chosen = sorted(self.chance.sample(range(len(self.paths)), BASELINE + 1 + CONFIRM))
-        files = [self.write(number, cell, more_of(number) if i >= BASELINE else 0) for i, number in enumerate(chosen)]
-        return self.is_found(self.judge.recipe(files[:BASELINE], files[BASELINE], files[BASELINE + 1:]), cell)
+        numbers = list(range(len(self.paths)))
+        self.chance.shuffle(numbers)
+        olds = [self.write(number, cell, 0) for number in numbers]
+        news = [self.write(number, cell, more_of(number)) for number in numbers]
+        return self.answer(self.judge.recipe(olds[0], news[1], olds[2:], news[2:]), cell)

@@ -15,7 +15,7 @@ from backends import BACKENDS  # pylint: disable=wrong-import-position,unused-im
 
 SUITES = {
     # Death tests, threads, captured output, flags. Some of its tests are meant to fail.
-    "googletest": {"source": "/usr/src/googletest", "package": "googletest", "baseline": ["--allow-failed"],
+    "googletest": {"source": "/usr/src/googletest", "package": "googletest",
                    "cmake": ["-Dgtest_build_tests=ON", "-Dgmock_build_tests=OFF", "-DINSTALL_GTEST=OFF"],
                    "texts": {"googletest-output-test", "googletest-shuffle-test", "gtest_xml_outfiles_test",
                              "googletest-json-outfiles-test", "gtest_xml_output_unittest",
