@@ -34,20 +34,6 @@ std::string factor(double ratio, double least) {
   return fmt::format("{:.{}f} % {}", 100 * share, share < 0.0995 ? 1 : 0, word);
 }
 
-/// A single run shows a change of time only if the difference is large. And the first use of everything is in the
-/// set-ups.
-std::string unjudged_change(const Comparison& row, const TimeKind& kind) {
-  const WindowSummary& old_window = *row.old_window;
-  const WindowSummary& new_window = *row.new_window;
-  const stats::Numbers& old_numbers = old_window.*kind.numbers;
-  const stats::Numbers& new_numbers = new_window.*kind.numbers;
-  if (!old_numbers || !new_numbers || old_window.is_set_up() || new_window.is_set_up()) return {};
-  const double old_ns = old_numbers->median;
-  const double new_ns = new_numbers->median;
-  if (old_ns <= 0 || new_ns <= 0 || std::max(old_ns, new_ns) < 2 * std::min(old_ns, new_ns)) return {};
-  return ", " + factor(new_ns / old_ns, 0);
-}
-
 /// `+-1.2 %`: the further end of a median's interval; "" where it has none.
 std::string spread(const stats::MedianInterval& one) {
   if (!one.interval || one.median <= 0) return {};
@@ -171,7 +157,7 @@ std::string time_cell(const Comparison& row, const TimeKind& kind, std::string_v
   if (is_judged) return both + judged_change(row, kind);
   if (time && !time->reason.empty() && time->verdict == Verdict::insufficient) return both + " (too short)";
   const std::string n = samples(row, time.has_value());
-  return both + (time ? unjudged_change(row, kind) : "") + (n.empty() ? "" : " (" + n + ")");
+  return both + (n.empty() ? "" : " (" + n + ")");
 }
 
 bool has_cpu_column(const CompareResult& result, const std::vector<const Comparison*>& shown) {

@@ -92,7 +92,13 @@ std::string gate_line(const std::vector<Comparison>& rows, const cli::Gate& gate
     if (times[i] == 0) continue;
     line += fmt::format("{}{} {}{}", line.empty() ? "" : ", ", times[i], i < 3 ? "by " : "", kWords[i]);
   }
-  return fmt::format("gate: {} test{}: {}", failing, failing == 1 ? " fails" : "s fail", line);
+  line = fmt::format("gate: {} test{}: {}", failing, failing == 1 ? " fails" : "s fail", line);
+  const auto of_old = std::count_if(rows.begin(), rows.end(), [](const Comparison& row) {
+    return row.old_window != nullptr && must_be_there(*row.old_window);
+  });
+  const std::size_t missing = times[std::find(kWords.begin(), kWords.end(), "missing") - kWords.begin()];
+  if (missing == 0) return line;
+  return line + fmt::format("; NEW ran {} of {} tests of OLD", static_cast<std::size_t>(of_old) - missing, of_old);
 }
 
 }  // namespace syscost::bench::commands
