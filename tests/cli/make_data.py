@@ -256,6 +256,22 @@ def make_policy():
                       ("Fails", "/elsewhere/log_test.cc", 56)])]), indent=2).encode())
 
 
+def make_intended():
+    """Changes that somebody wants, each in a test of its own; and a program with threads, which leaves them in doubt."""
+    opens = lambda n: [call("openat", "file;desc", [900] * n), call("read", "desc", [400] * n), call("close", "desc", [300] * n)]
+    writes = lambda n: call("write", "desc", [500] * n)
+    syncs = lambda n: call("fsync", "desc", [9000] * n)
+
+    def run(lists, saves, keeps, reads, forks):
+        return (window("Store.Lists", opens(lists), 2000) + window("Store.Saves", saves, 90000)
+                + window("Store.Keeps", [writes(4)] + keeps, 40000) + window("Store.Reads", opens(1) + reads, 2000)
+                + window("Store.Forks", forks, 3000))
+    save("intended_old.csv", run(1, [writes(300), syncs(1)], [syncs(4)], [], [dict(writes(300), by_started_threads=300, by_older_threads=0)]))
+    save("intended_new.csv", [line.replace("1795225951-17", "1795229999-23") for line in run(
+        2, [call("writev", "desc", [2000]), syncs(1)], [], [call("socket", "network", [700])],
+        [call("writev", "desc", [2000], by_started_threads=1, by_older_threads=0)])])
+
+
 def make_crashed():
     """A program that came to its end in OLD and not in NEW, one that failed outside of its tests, and one that left no test."""
     def mark(window, **cells):
@@ -843,6 +859,7 @@ if __name__ == "__main__":
     main()
     make_times()
     make_policy()
+    make_intended()
     make_crashed()
     make_same_programs()
     make_names()

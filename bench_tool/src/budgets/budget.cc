@@ -11,25 +11,14 @@
 #include <utility>
 
 #include "budgets/amounts.h"
-#include "budgets/toml_bounds.h"
-#include "csv/input.h"
-#include "model/group.h"
+#include "budgets/read_budget.h"
 #include "model/suggestion.h"
-#include "model/test_choice.h"
-
-// The library consists of headers, and only this file compiles them. It is compiled without exceptions, so a fault is a
-// value.
-#define TOML_EXCEPTIONS 0
-#define TOML_HEADER_ONLY 1
-#define TOML_ENABLE_FORMATTERS 0
-#include <toml++/toml.h>
 
 namespace syscost::bench::budgets {
 namespace {
 
 constexpr std::array<std::string_view, 9> kKeys = {"test", "program",    "measure", "of",    "per",
                                                    "max",  "max-growth", "fail",    "reason"};
-constexpr std::array<std::string_view, 3> kTopKeys = {"budget", "tolerate", "volatile"};
 constexpr std::array<std::pair<std::string_view, Per>, 3> kPer = {
     {{"test", Per::test}, {"program", Per::program}, {"run", Per::run}}};
 
@@ -43,14 +32,13 @@ std::vector<std::string> measure_names() {
 class BudgetReader {
  public:
   BudgetReader(const std::string& file, const toml::table& table, csv::Problems& problems)
-      : file_(file), table_(table), problems_(problems) {}
+      : file_(file), table_(table), in_(file, table, problems), problems_(problems) {}
 
   /// One budget, or one for each short key. None if there is a fault.
   std::vector<Budget> read() {
     const std::size_t problems_before = problems_.count();
     check_keys();
-    read_tests();
-    out_.program = text("program").value_or("*");
+    out_.tests = in_.tests();
     if (const toml::node* node = table_.get("fail")) {
       if (node->is_boolean()) {
         out_.fails = node->as_boolean()->get();
@@ -72,17 +60,8 @@ class BudgetReader {
   }
 
  private:
-  void fault(const toml::node& node, std::string message) {
-    problems_.add(file_, node.source().begin.line, std::move(message));
-  }
-
-  std::optional<std::string> text(std::string_view key) {
-    const toml::node* node = table_.get(key);
-    if (node == nullptr) return std::nullopt;
-    if (node->is_string()) return node->as_string()->get();
-    fault(*node, fmt::format("{} is a text, in quotes", key));
-    return std::nullopt;
-  }
+  void fault(const toml::node& node, std::string message) { in_.fault(node, std::move(message)); }
+  std::optional<std::string> text(std::string_view key) { return in_.text(key); }
 
   void check_keys() {
     const std::vector<std::string> short_ones = short_keys();
@@ -112,25 +91,6 @@ class BudgetReader {
       read_limits(max, key);
     }
     return std::exchange(out_, std::move(common));
-  }
-
-  void read_tests() {
-    out_.tests = {"*"};
-    const toml::node* node = table_.get("test");
-    if (node == nullptr) return;
-    if (node->is_string()) {
-      out_.tests = {node->as_string()->get()};
-      return;
-    }
-    out_.tests.clear();
-    bool is_list = node->is_array() && !node->as_array()->empty();
-    if (is_list) {
-      for (const toml::node& one : *node->as_array()) {
-        is_list = is_list && one.is_string();
-        if (one.is_string()) out_.tests.push_back(one.as_string()->get());
-      }
-    }
-    if (!is_list) fault(*node, "test is a pattern of names, or a list of them: \"Log.*\"");
   }
 
   /// Null, with a fault, if it does not exist.
@@ -230,114 +190,23 @@ class BudgetReader {
 
   const std::string& file_;
   const toml::table& table_;
+  const TomlTable in_;
   csv::Problems& problems_;
   Budget out_;
 };
 
-void read_texts(const std::string& name, std::string_view key, const toml::node& node, std::vector<std::string>& out,
-                csv::Problems& problems) {
-  bool is_list = node.is_array();
-  if (is_list) {
-    for (const toml::node& one : *node.as_array()) {
-      is_list = is_list && one.is_string();
-      if (one.is_string()) out.push_back(one.as_string()->get());
-    }
-  }
-  if (!is_list) problems.add(name, node.source().begin.line, fmt::format("{} is a list of texts in quotes", key));
-}
-
 }  // namespace
 
 bool Budget::matches(std::string_view kind, std::string_view name, std::string_view of_program) const {
-  // A program that is told apart by its folder is meant by its file name, too.
-  if (!model::fits(program, of_program) && !model::fits(program, model::program_name(of_program))) return false;
-  const bool is_named_by_kind = kind != "test" && kind != "loop" && kind != "benchmark";
-  // A pattern says BM_Copy; the window is called `benchmark BM_Copy`.
-  if (kind == "benchmark" && name.starts_with("benchmark ")) name.remove_prefix(std::string_view("benchmark ").size());
-  bool is_in = tests.front().starts_with('!');
-  for (std::string_view pattern : tests) {
-    const bool removes = pattern.starts_with('!');
-    if (removes) pattern.remove_prefix(1);
-    if (is_named_by_kind && per == Per::test && !pattern.starts_with(model::kind_words(kind))) continue;
-    if (model::fits(pattern, name)) is_in = !removes;
-  }
-  return is_in;
+  return tests.matches({kind, name, of_program}, per != Per::test);
 }
 
 std::string Budget::title() const {
   return of.empty() ? std::string(measure->name) : fmt::format("{} of {}", measure->name, of);
 }
 
-namespace {
-
-/// The budget that limits what an assertion of Renacer's limits; the page for the others.
-std::string instead_of(const toml::table& assertion) {
-  const std::string type = assertion["type"].value_or(std::string());
-  const auto number = [&](std::string_view key) { return assertion[key].value<std::int64_t>(); };
-  if (const auto ms = number("max_duration_ms"); ms && type == "critical_path") {
-    return fmt::format("max_wall = \"{} ms\"", *ms);
-  }
-  if (const auto spans = number("max_spans"); spans && type == "span_count") {
-    return fmt::format("max_calls = {} and per = \"program\"", *spans);
-  }
-  if (const auto bytes = number("max_bytes"); bytes && type == "memory_usage") {
-    return fmt::format("max_peak_memory = {} and per = \"program\"", *bytes);
-  }
-  return {};
-}
-
-/// What to write for each of the assertions, as the end of a sentence.
-std::string instead_of_assertions(const toml::node& node) {
-  std::string text;
-  if (const toml::array* assertions = node.as_array()) {
-    for (const toml::node& one : *assertions) {
-      const std::string budget = one.is_table() ? instead_of(*one.as_table()) : "";
-      const std::size_t line = one.source().begin.line;
-      if (!budget.empty()) text += fmt::format("{} line {}: {}", text.empty() ? "" : ";", line, budget);
-    }
-  }
-  return "; write a [[budget]] for each instead (docs/gate.md)" + (text.empty() ? "" : ":" + text);
-}
-
-}  // namespace
-
-BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Problems& problems) {
-  BudgetFile out;
-  if (const std::optional<TomlExcess> excess = find_excess(text)) {
-    problems.add(name, excess->line, fmt::format("{}: no budget needs that, so the file is not read", excess->what));
-    return out;
-  }
-  const toml::parse_result parsed = toml::parse(text, name);
-  if (!parsed) {
-    problems.add(name, parsed.error().source().begin.line, std::string(parsed.error().description()));
-    return out;
-  }
-  for (const auto& [key, node] : parsed.table()) {
-    const std::size_t line = node.source().begin.line;
-    if (key.str() == "assertion") {
-      problems.add(name, line, fmt::format("[[assertion]] belongs to Renacer{}", instead_of_assertions(node)));
-    } else if (key.str() == "volatile" || key.str() == "tolerate") {
-      read_texts(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
-    } else if (key.str() != "budget") {
-      problems.add(
-          name, line,
-          fmt::format("no key {}{}", key.str(), model::or_rather(key.str(), {kTopKeys.begin(), kTopKeys.end()})));
-    } else if (!node.is_array_of_tables()) {
-      problems.add(name, line, "a budget needs its own [[budget]] line");
-    } else {
-      for (const toml::node& one : *node.as_array()) {
-        for (Budget& budget : BudgetReader(name, *one.as_table(), problems).read()) {
-          out.budgets.push_back(std::move(budget));
-        }
-      }
-    }
-  }
-  return out;
-}
-
-BudgetFile read_budgets(const std::string& path, csv::Problems& problems) {
-  const std::optional<std::string> text = csv::read_text(path, problems, kMostTomlBytes);
-  return text ? parse_budgets(path, *text, problems) : BudgetFile();
+std::vector<Budget> read_budget(const std::string& file, const toml::table& table, csv::Problems& problems) {
+  return BudgetReader(file, table, problems).read();
 }
 
 }  // namespace syscost::bench::budgets

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "budgets/measures.h"
-#include "csv/problems.h"
 #include "model/syscall_choice.h"
+#include "model/test_patterns.h"
 
 namespace syscost::bench::budgets {
 
@@ -24,9 +24,8 @@ struct Growth {
 enum class Per { test, program, run };
 
 struct Budget {
-  std::string where;               ///< `syscost.toml:3`, `--gate-p99`.
-  std::vector<std::string> tests;  ///< Patterns with * and ?; one that begins with ! takes out what it matches.
-  std::string program = "*";       ///< A pattern.
+  std::string where;  ///< `syscost.toml:3`, `--gate-p99`.
+  model::TestPatterns tests;
   const Measure* measure = nullptr;
   std::string of;  ///< The selector as written; empty where the measure has none.
   model::SyscallChoice choice;
@@ -36,23 +35,10 @@ struct Budget {
   bool fails = true;
   std::string reason;
 
-  /// `name` without the program. Windows that are no test, loop or benchmark match a pattern that names their kind.
+  /// `name` without the program.
   bool matches(std::string_view kind, std::string_view name, std::string_view of_program) const;
   /// `calls of write`.
   std::string title() const;
 };
-
-/// The contents of the file.
-struct BudgetFile {
-  std::vector<Budget> budgets;
-  std::vector<std::string> volatiles;   ///< As --volatile takes them.
-  std::vector<std::string> tolerances;  ///< As --tolerate takes them.
-};
-
-/// Reads `text` of the file `name`; every fault is noted in `problems`.
-BudgetFile parse_budgets(const std::string& name, std::string_view text, csv::Problems& problems);
-
-/// Reads the file.
-BudgetFile read_budgets(const std::string& path, csv::Problems& problems);
 
 }  // namespace syscost::bench::budgets

@@ -100,12 +100,17 @@ A time, wall or processor (cpu), regresses if chance does not explain the differ
 of tests) and the whole interval of the difference is beyond --threshold. Times are always shown, and gated with --gate
 time (both), wall, cpu or all. Repetitions inside one process do not show how much two processes differ; `bench ab`
 does. On a busy machine --gate counts,cpu finds more than wall time does.
+A change of counts that is intended is accepted by a line in a commit message (--accept-from):
+  Syscost-Accept: Log.Reads: +1 openat -- each file is opened twice now
+WHAT after the test is what compare prints, or fewer syncs, leaks, write, ENOENT, ...; without it any change of the test's counts.
+The same may stand in syscost.toml, as [[accept]] with test, what and reason. Else all stays as it is, also in the same test.
 
 Examples:
   bench compare main.csv pr.csv             changed tests only; exit code 1 on regression
   bench compare main.csv pr.csv --all       unchanged tests too
   bench compare slow.csv fast.csv --pair Log.Slow=Log.Fast
   bench compare out.csv out.csv --run 17 --run 42     two runs of one file
+  git log --format=%B main..HEAD | bench compare main.csv pr.csv --accept-from -
   bench compare main.json pr.json --gate time         plain Google Benchmark files: times alone
   bench compare main.csv pr.csv --format md >> "$GITHUB_STEP_SUMMARY")";
 

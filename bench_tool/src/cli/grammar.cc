@@ -103,6 +103,14 @@ void add_count_options(CLI::App& app, Raw& raw) {
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
 }
 
+void add_accept_option(CLI::App& app, Options& options) {
+  app.add_option("--accept-from", options.accept_from,
+                 "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
+                 "change")
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
 /// Adds the options that compare and ab share.
 void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   Options& options = grammar.options;
@@ -125,9 +133,11 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
   app.add_option(
          "--config", options.config,
-         fmt::format("Read `volatile` and `tolerate` from this file, as check does ({}, if it exists)", kBudgetsFile))
+         fmt::format("Read `volatile`, `tolerate` and `accept` from this file, as check does ({}, if it exists)",
+                     kBudgetsFile))
       ->type_name("FILE")
       ->check(not_empty());
+  add_accept_option(app, options);
   add_count_options(app, raw);
 }
 
@@ -259,6 +269,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_count_options(*baseline_update, raw);
   add_folder_option(*baseline_update, options);
   check = add_check_command(app, options, checked_run, kRunHelp);
+  add_accept_option(*check, options);
   add_count_options(*check, raw);
   add_report_options(*check, options, raw);
   add_size_option(*check, options, "60000");

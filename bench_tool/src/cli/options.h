@@ -16,6 +16,7 @@
 #include "cli/trace_options.h"
 #include "csv/find_files.h"
 #include "render/screen.h"
+#include "stats/accept.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::cli {
@@ -116,6 +117,8 @@ struct Options {
   bool is_strict = false;
   Gate gate = {.counts = true};
   stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
+  std::vector<stats::Accept> accepts;                      ///< Of the rules' file and of --accept-from.
+  std::string accept_from;                                 ///< A file with commit messages, or -; empty = none.
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 

@@ -201,7 +201,7 @@ int ab(const cli::Options& asked, const render::Paint& paint, std::ostream& out,
        const Clock& clock) {
   cli::Options options = asked;
   csv::Problems rule_problems;
-  const std::string count_rules = add_rules_of_file(options.config, options.counts, rule_problems).line;
+  const std::string count_rules = add_rules(options, rule_problems);
   if (!rule_problems.empty()) {
     rule_problems.print(err);
     return cli::kExitBadInput;

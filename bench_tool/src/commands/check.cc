@@ -36,7 +36,6 @@ bool is_percentile(const budgets::Budget& budget) {
 budgets::Budget p99_budget(const std::string& share) {
   budgets::Budget budget;
   budget.where = "--gate-p99";
-  budget.tests = {"*"};
   budget.measure = budgets::find_measure("p99");
   std::string none;
   budget.choice = *model::SyscallChoice::parse(budget.measure->default_of, none);
@@ -54,7 +53,8 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   settings.baseline_file = baseline_of(options);
   settings.counts = options.counts;
   settings.is_strict = options.is_strict;
-  RulesFile file = add_rules_of_file(asked.budgets, settings.counts, problems);
+  ProjectRules file = add_rules_of_file(asked.budgets, settings.counts, problems);
+  settings.accepts = accepts_of(std::move(file.accepts), options, problems);
   if (!problems.empty()) return "nothing was judged";
   if (file.has_rules) settings.count_rules = std::move(file.line);
   // Budgets alone are enough, unless a baseline was asked for. Rules alone judge nothing.
@@ -226,7 +226,7 @@ std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
 }
 
 bool is_as_before(Verdict verdict) {
-  return verdict == Verdict::same || verdict == Verdict::near || verdict == Verdict::exchanged;
+  return verdict == Verdict::same || verdict == Verdict::near;
 }
 
 bool is_red(const Comparison& row) {

@@ -24,6 +24,7 @@
 #include "model/test_locations.h"
 #include "render/ci_report.h"
 #include "render/paint.h"
+#include "stats/accept.h"
 #include "stats/verdict.h"
 #include "stats/window_summary.h"
 
@@ -46,6 +47,7 @@ struct CheckSettings {
   model::Baseline baseline;
   std::vector<budgets::Budget> budgets;
   stats::CountPolicy counts;
+  std::vector<stats::Accept> accepts;
   std::string count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;

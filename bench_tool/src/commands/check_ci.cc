@@ -58,6 +58,8 @@ render::CiReport check_ci(const CheckSettings& settings, const CheckResult& resu
       line.failures.push_back({rule_of(one), text_of(one), grown_line(one)});
     } else if (result.has_baseline && is_unjudged(one)) {
       line.no_answer = text_of(one);
+    } else if (one.verdict == stats::Verdict::accepted) {
+      line.accepted = text_of(one);
     }
     report.cases.push_back(std::move(line));
   }

@@ -19,8 +19,10 @@
 #include "model/loader.h"
 #include "model/program_names.h"
 #include "model/surroundings.h"
+#include "stats/accept.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
+#include "stats/rules_of_test.h"
 #include "stats/several_processes.h"
 #include "stats/site_changes.h"
 
@@ -127,7 +129,8 @@ std::string fold_as_baseline(CheckResult& result) {
 }
 
 /// Pairs and judges. Returns why it could not, or "".
-std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) {
+std::string judge_counts(const stats::CountPolicy& policy, const std::vector<stats::Accept>& accepts,
+                         CheckResult& result) {
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
     if (baseline_has_details) {
@@ -188,7 +191,9 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
+  stats::accept_changes(accepts, rows);
   stats::decide_doubts(rows);
+  const std::vector<std::string> unused = stats::unused_accepts(accepts, rows);
   std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "the baseline", "the run", rows);
   std::vector<const Comparison*> pointers;
   for (const Comparison& row : rows) pointers.push_back(&row);
@@ -206,6 +211,7 @@ std::string judge_counts(const stats::CountPolicy& policy, CheckResult& result) 
   if (const std::string line = left_unjudged(result); !line.empty()) result.warnings.push_back(line);
   for (std::string& line : unclear) result.warnings.push_back(std::move(line));
   for (std::string& line : injected) result.warnings.push_back(std::move(line));
+  result.warnings.insert(result.warnings.end(), unused.begin(), unused.end());
   return {};
 }
 
@@ -254,8 +260,9 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
   if (row.verdict != Verdict::regressed || !row.is_paired()) return;
   Growth of_pass;
   Growth per_run;
+  const stats::CountPolicy own_policy = stats::rules_of(policy, row.old_window, row.new_window);
   for (const stats::SyscallSummary& one : row.old_window->syscalls) {
-    if (policy.is_volatile(one.name, one.classes)) continue;
+    if (own_policy.is_volatile(one.name, one.classes)) continue;
     if (one.count()) of_pass.before += one.count()->median;
     if (one.per_run_calls) per_run.before += one.per_run_calls->median;
   }
@@ -304,7 +311,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
     return "nothing to judge: the run holds no test";
   }
   for (const std::string& line : crash_lines(result.data)) result.warnings.push_back(line);
-  if (std::string fault = judge_counts(settings.counts, result); !fault.empty()) return fault;
+  if (std::string fault = judge_counts(settings.counts, settings.accepts, result); !fault.empty()) return fault;
   if (settings.gate_counts) {
     for (CheckedRow& row : result.rows) allow_growth(settings.counts, *settings.gate_counts, row.comparison);
   }

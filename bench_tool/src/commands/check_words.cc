@@ -107,8 +107,8 @@ std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckR
   for (const auto* list : {&result.judgement.unmatched, &result.judgement.unjudged}) {
     for (const auto& [index, why] : *list) {
       const budgets::Budget& budget = settings.budgets[index];
-      lines.push_back({budget.fails, list == &result.judgement.unmatched, budget.where,
-                       fmt::format("{}", fmt::join(budget.tests, ", ")), budget.title(), "", why, budget.reason});
+      lines.push_back({budget.fails, list == &result.judgement.unmatched, budget.where, budget.tests.text(),
+                       budget.title(), "", why, budget.reason});
     }
   }
   std::stable_sort(lines.begin(), lines.end(),
@@ -140,8 +140,9 @@ std::string check_notes(const CheckResult& result) {
   if (!result.has_baseline) return out;
   if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
   const bool has_difference = std::any_of(result.rows.begin(), result.rows.end(), [](const CheckedRow& row) {
-    return is_red(row.comparison) || row.comparison.verdict == Verdict::added ||
-           row.comparison.verdict == Verdict::improved;
+    const Verdict verdict = row.comparison.verdict;
+    return is_red(row.comparison) || verdict == Verdict::added || verdict == Verdict::improved ||
+           verdict == Verdict::exchanged || verdict == Verdict::accepted;
   });
   if (has_difference) {
     const std::string how = result.command.empty() ? fmt::format("{} --update", result.data.name)

@@ -28,6 +28,7 @@
 #include "model/fold_details.h"
 #include "model/loader.h"
 #include "model/program_names.h"
+#include "stats/accept.h"
 #include "stats/empty_windows.h"
 #include "stats/pairing.h"
 #include "stats/retries.h"
@@ -186,7 +187,7 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     return {cli::kExitRegression, "red, exit code 1: " + why};
   }
   std::string unjudged = left_out;
-  for (const std::string& more : {without_verdict(rows), in_doubt(rows)}) {
+  for (const std::string& more : {without_verdict(rows), in_doubt(rows), accepted(rows)}) {
     if (options.gate.counts && !more.empty()) unjudged += (unjudged.empty() ? "" : "; ") + more;
   }
   if (options.gate.counts && judged_nothing(rows)) {
@@ -293,7 +294,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
+  stats::accept_changes(options.accepts, result.rows);
   stats::decide_doubts(result.rows);
+  for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {
+    result.warnings.push_back(std::move(line));
+  }
   for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
     result.warnings.push_back(std::move(line));
   }
@@ -367,7 +372,7 @@ bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& p
            "Write it to a file, and give that.\n";
     return false;
   }
-  result.count_rules = add_rules_of_file(options.config, options.counts, problems).line;
+  result.count_rules = add_rules(options, problems);
   if (!problems.empty()) {
     problems.print(err);
     return false;

@@ -75,6 +75,8 @@ render::CiReport compare_ci(const CompareResult& result) {
       if (word == "counts") one.failures.back().location = grown_line(row);
     }
     if (lacks_answer(row, result.gate)) one.no_answer = no_answer(row);
+    if (row.verdict == stats::Verdict::accepted)
+      one.accepted = fmt::format("accepted: {}; {}", breakdown(row), row.reason);
     report.cases.push_back(std::move(one));
   }
   if (!lost_programs(result).empty()) add_cases(result.lost, report);

@@ -111,6 +111,14 @@ Json laws_json(const CompareResult& result) {
   return changes;
 }
 
+/// Null if nothing is.
+Json acceptances_json(const stats::Comparison& row) {
+  if (!row.needs_acceptance) return nullptr;
+  Json all = Json::array();
+  for (const stats::Acceptance& one : row.acceptances) all.push_back({{"reason", one.reason}, {"where", one.where}});
+  return all;
+}
+
 Json row_json(const stats::Comparison& row) {
   Json deltas = Json::array();
   for (const stats::Delta& delta : row.deltas) {
@@ -125,6 +133,7 @@ Json row_json(const stats::Comparison& row) {
                                  : delta.change == stats::Change::shrank ? "shrank"
                                                                          : "near"},
                       {"gated", delta.is_gated()},
+                      {"accepted", delta.is_accepted && row.needs_acceptance},
                       {"new_errno", delta.is_new_errno && !delta.errno_name.empty()},
                       {"sites", sites_json(delta)}});
   }
@@ -135,6 +144,7 @@ Json row_json(const stats::Comparison& row) {
   return {{"test", row.name},
           {"verdict", std::string(stats::to_string(row.verdict))},
           {"reason", row.reason},
+          {"accepted", acceptances_json(row)},
           {"counts", row.counts_entries ? "entries" : "calls"},
           {"errnos_compared", !row.lacks_errnos_of_old && !row.lacks_errnos_of_new},
           {"old", side_json(row.old_window)},

@@ -18,10 +18,10 @@ using stats::Comparison;
 using stats::Verdict;
 
 std::size_t rank_of(Verdict verdict) {
-  static constexpr std::array<Verdict, 12> kOrder = {
-      Verdict::regressed,    Verdict::errored,      Verdict::missing,      Verdict::in_doubt,
-      Verdict::inconclusive, Verdict::insufficient, Verdict::incomparable, Verdict::added,
-      Verdict::near,         Verdict::exchanged,    Verdict::improved,     Verdict::same};
+  static constexpr std::array<Verdict, 13> kOrder = {
+      Verdict::regressed,    Verdict::errored,      Verdict::missing, Verdict::in_doubt, Verdict::inconclusive,
+      Verdict::insufficient, Verdict::incomparable, Verdict::added,   Verdict::accepted, Verdict::near,
+      Verdict::exchanged,    Verdict::improved,     Verdict::same};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), verdict) - kOrder.begin());
 }
 

@@ -164,6 +164,8 @@ std::string breakdown(const Comparison& row) {
       out += " (too early)";
     } else if (delta.is_volatile) {
       out += " (volatile)";
+    } else if (delta.is_accepted && row.needs_acceptance && row.verdict != Verdict::accepted) {
+      out += " (accepted)";
     }
   }
   return out;
@@ -171,10 +173,10 @@ std::string breakdown(const Comparison& row) {
 
 std::string verdict_line(const CompareResult& result) {
   // Bad news first.
-  static constexpr std::array<Verdict, 12> kOrder = {
-      Verdict::regressed,    Verdict::errored,      Verdict::in_doubt, Verdict::inconclusive,
-      Verdict::insufficient, Verdict::incomparable, Verdict::missing,  Verdict::added,
-      Verdict::improved,     Verdict::exchanged,    Verdict::near,     Verdict::same};
+  static constexpr std::array<Verdict, 13> kOrder = {
+      Verdict::regressed,    Verdict::errored, Verdict::in_doubt, Verdict::inconclusive, Verdict::insufficient,
+      Verdict::incomparable, Verdict::missing, Verdict::added,    Verdict::accepted,     Verdict::improved,
+      Verdict::exchanged,    Verdict::near,    Verdict::same};
   std::string out;
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),

@@ -2,42 +2,74 @@
 #include "commands/count_rules.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cli/check_options.h"
+#include "commands/accept_lines.h"
 #include "csv/input.h"
 #include "csv/printable.h"
 
 namespace syscost::bench::commands {
+namespace {
 
-RulesFile add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems) {
+/// `read=5%, write=3 in Net.*`
+std::string rules_text(const std::vector<budgets::CountRule>& rules) {
+  std::string text;
+  for (const budgets::CountRule& rule : rules) {
+    text += (text.empty() ? "" : ", ") + rule.text;
+    if (rule.tests) text += " in " + rule.tests->text();
+  }
+  return text;
+}
+
+}  // namespace
+
+ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems) {
   const std::string name = asked.empty() ? cli::kBudgetsFile : asked;
   if (asked.empty() && !csv::is_own_file_there(name, problems)) return {};
-  budgets::BudgetFile file = budgets::read_budgets(name, problems);
+  budgets::RulesFile file = budgets::read_rules(name, problems);
   stats::CountPolicy rules;
-  for (const std::string& selector : file.volatiles) {
+  for (const budgets::CountRule& rule : file.volatiles) {
     // An empty selector means every syscall, so that nothing would be gated.
     const std::optional<std::string> fault =
-        selector.empty() ? "a selector is empty; * means every syscall" : rules.add_volatile(selector);
-    if (fault) problems.add(name, 0, "volatile: " + *fault);
+        rule.text.empty() ? "a selector is empty; * means every syscall" : rules.add_volatile(rule.text, rule.tests);
+    if (fault) problems.add(name, rule.line, "volatile: " + *fault);
   }
-  for (const std::string& text : file.tolerances) {
-    if (const auto fault = rules.add_tolerance(text)) problems.add(name, 0, "tolerate: " + *fault);
+  for (const budgets::CountRule& rule : file.tolerances) {
+    if (const auto fault = rules.add_tolerance(rule.text, rule.tests)) {
+      problems.add(name, rule.line, "tolerate: " + *fault);
+    }
   }
   policy.put_before(rules);
   std::string said;
-  if (!file.volatiles.empty()) said = fmt::format("volatile {}", fmt::join(file.volatiles, ", "));
-  if (!file.tolerances.empty()) {
-    said += fmt::format("{}tolerate {}", said.empty() ? "" : "; ", fmt::join(file.tolerances, ", "));
+  if (!file.volatiles.empty()) said = "volatile " + rules_text(file.volatiles);
+  if (!file.tolerances.empty()) said += (said.empty() ? "tolerate " : "; tolerate ") + rules_text(file.tolerances);
+  const bool has_rules = !said.empty();
+  if (const std::size_t accepts = file.accepts.size(); accepts > 0) {
+    said += fmt::format("{}accept of {} change{}", said.empty() ? "" : "; ", accepts, accepts == 1 ? "" : "s");
   }
-  RulesFile out{std::move(file.budgets), !said.empty(), {}};
+  ProjectRules out{std::move(file.budgets), std::move(file.accepts), has_rules, {}};
   if (out.has_rules || !asked.empty()) {
     out.line = csv::printable(fmt::format("rules of {}: {}", name, said.empty() ? "none" : said));
   }
   return out;
+}
+
+std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const cli::Options& options,
+                                      csv::Problems& problems) {
+  if (!options.accept_from.empty()) {
+    for (stats::Accept& one : read_accept_lines(options.accept_from, problems)) of_file.push_back(std::move(one));
+  }
+  return of_file;
+}
+
+std::string add_rules(cli::Options& options, csv::Problems& problems) {
+  ProjectRules rules = add_rules_of_file(options.config, options.counts, problems);
+  options.accepts = accepts_of(std::move(rules.accepts), options, problems);
+  return std::move(rules.line);
 }
 
 }  // namespace syscost::bench::commands

@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: MIT
 //
-// Count rules of a file: which counts may vary, written down once for a project instead of on each command line.
+// Rules of a project: which counts may vary and which changes are intended, written down once instead of on each
+// command line.
 //
-// It is the file from which `bench check` reads its budgets, so that the same counts may vary in compare and ab.
+// They stand in the file from which `bench check` reads its budgets, so that the same holds in compare and ab. Changes
+// may also be accepted by lines of commit messages (commands/accept_lines.h).
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "budgets/budget.h"
+#include "budgets/rules_file.h"
+#include "cli/options.h"
 #include "csv/problems.h"
+#include "stats/accept.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::commands {
 
-struct RulesFile {
+struct ProjectRules {
   std::vector<budgets::Budget> budgets;
+  std::vector<stats::Accept> accepts;
   bool has_rules = false;
   std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" if there are none and the user named no file.
 };
 
 /// Reads the file `asked`, or syscost.toml of the current folder if there is one. Adds its rules before those of
 /// `policy`, because the last of several tolerances applies.
-RulesFile add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
+ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
+
+/// Those of the file, and those of --accept-from.
+std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const cli::Options& options,
+                                      csv::Problems& problems);
+
+/// Adds the rules of --config and the accepts to `options`. Returns ProjectRules::line.
+std::string add_rules(cli::Options& options, csv::Problems& problems);
 
 }  // namespace syscost::bench::commands

@@ -76,6 +76,11 @@ std::string in_doubt(const std::vector<const Comparison*>& rows) {
   return tests == 0 ? "" : fmt::format("{} test{} in doubt", tests, tests == 1 ? "" : "s");
 }
 
+std::string accepted(const std::vector<const Comparison*>& rows) {
+  const std::size_t tests = count(rows, [](const Comparison& row) { return row.verdict == stats::Verdict::accepted; });
+  return tests == 0 ? "" : fmt::format("{} test{} accepted", tests, tests == 1 ? "" : "s");
+}
+
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
     return is_paired(row) && !row.old_window->is_set_up() && !stats::has_no_answer(row.verdict);

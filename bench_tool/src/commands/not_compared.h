@@ -35,6 +35,8 @@ std::string not_compared(const std::vector<const stats::Comparison*>& rows, cons
 std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
 /// `3 tests in doubt`, for the line of the verdict: they do not fail the gate. "" if there is none.
 std::string in_doubt(const std::vector<const stats::Comparison*>& rows);
+/// `1 test accepted`: it would be red or in doubt. "" if there is none.
+std::string accepted(const std::vector<const stats::Comparison*>& rows);
 
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const stats::Comparison*>& rows);

@@ -49,6 +49,11 @@ class Judge {
     }
     forgive_starts();
     for (const CallCount& call : calls) {
+      Sum& sum = by_call_[call.syscall];
+      const bool is_sync = family_of_call(call.syscall) == Family::syncs;
+      if (call.is_accepted && (sum.growth() > 0 || is_sync)) sum.after = sum.before;
+    }
+    for (const CallCount& call : calls) {
       // A close that succeeds is needed because another call made the descriptor. So it is not judged, and fewer of
       // them make up for no other call. A close that fails is a call like any other.
       if (family_of_call(call.syscall) != Family::closes) continue;
@@ -174,6 +179,7 @@ class Judge {
       before += made * (call.before - call.failed_before);
       after += made * (call.after - call.failed_after);
       if (without_detail(call.syscall) != "close") continue;
+      if (call.is_accepted) return;
       closes.before += call.before - call.failed_before;
       closes.after += call.after - call.failed_after;
     }

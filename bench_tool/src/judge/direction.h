@@ -18,6 +18,7 @@ struct CallCount {
   double after = 0;
   double failed_before = 0;  ///< Of these.
   double failed_after = 0;
+  bool is_accepted = false;  ///< The change is intended: growth is none, nor are other syncs or fewer closes.
 };
 
 /// Failures of a syscall with an errno that is not too early, on both sides.

@@ -69,6 +69,21 @@ std::string_view name_of(Family family) {
   return {};
 }
 
+std::optional<Family> family_named(std::string_view name) {
+  for (const Row& row : kFamilies) {
+    if (row.name == name && row.family != Family::unjudged) return row.family;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string_view> family_names() {
+  std::vector<std::string_view> names;
+  for (const Row& row : kFamilies) {
+    if (row.family != Family::unjudged) names.push_back(row.name);
+  }
+  return names;
+}
+
 int descriptors_made_by(std::string_view syscall) {
   static const std::map<std::string_view, int> all = [] {
     std::map<std::string_view, int> made;

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 namespace syscost::bench::judge {
 
@@ -30,6 +32,10 @@ enum class Family : std::uint8_t {
 Family family_of(std::string_view syscall);
 /// The name in messages: "data out".
 std::string_view name_of(Family family);
+/// The family with this name; none for one that is not judged.
+std::optional<Family> family_named(std::string_view name);
+/// The names that family_named() knows.
+std::vector<std::string_view> family_names();
 /// How many descriptors a successful call makes: 2 for pipe2. 0 also for those that may make some: recvmsg.
 int descriptors_made_by(std::string_view syscall);
 

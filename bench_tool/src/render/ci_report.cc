@@ -91,8 +91,9 @@ std::string junit(const CiReport& report) {
     } else if (!one.no_answer.empty()) {
       ++skipped;
       cases += fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", escaped_xml(one.no_answer));
-    } else if (!one.warning.empty()) {
-      cases += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n", escaped_xml(one.warning));
+    } else if (!one.warning.empty() || !one.accepted.empty()) {
+      cases += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n",
+                           escaped_xml(one.warning.empty() ? one.accepted : one.warning));
     } else {
       cases += "/>\n";
     }
@@ -126,6 +127,9 @@ std::string sarif(const CiReport& report) {
                          {"locations", Json::array({location_json(one, nearest_location(one, &failure))})},
                          {"partialFingerprints", {{"syscostTest/v1", id + " " + one.name}}}});
     }
+    if (!one.accepted.empty()) {
+      notes.push_back({{"level", "note"}, {"message", {{"text", one.name + ": " + one.accepted}}}});
+    }
     if (one.warning.empty()) continue;
     notes.push_back({{"level", "warning"}, {"message", {{"text", one.name + ": " + one.warning}}}});
   }
@@ -144,16 +148,19 @@ std::string sarif(const CiReport& report) {
 std::string github_commands(const CiReport& report) {
   std::string errors;
   std::string warnings;
+  std::string notices;
   for (const CiCase& one : report.cases) {
     const std::string title = fmt::format("syscost: {}", one.name);
     if (!one.failures.empty()) {
       errors += command(one.is_note ? "notice" : report.level, title, nearest_location(one, nullptr), texts_of(one));
     } else if (!one.no_answer.empty() || !one.warning.empty()) {
       warnings += command("warning", title, one.location, one.no_answer.empty() ? one.warning : one.no_answer);
+    } else if (!one.accepted.empty()) {
+      notices += command("notice", title, one.location, one.accepted);
     }
   }
   for (const std::string& warning : report.warnings) warnings += command("warning", "syscost", {}, warning);
-  return errors + warnings + command("notice", "syscost", {}, report.totals);
+  return errors + warnings + notices + command("notice", "syscost", {}, report.totals);
 }
 
 }  // namespace syscost::bench::render

@@ -33,9 +33,10 @@ struct CiCase {
   std::string test;
   std::optional<model::Location> location;
   std::vector<CiFailure> failures;
-  std::string no_answer;  ///< Why it was not judged; "" if it was.
-  std::string warning;    ///< A fault that does not fail the gate.
-  bool is_note = false;   ///< Its failures are notes, whatever the report's level is.
+  std::string no_answer;      ///< Why it was not judged; "" if it was.
+  std::string warning;        ///< A fault that does not fail the gate.
+  std::string accepted = {};  ///< A change that would fail the gate but is intended, and why.
+  bool is_note = false;       ///< Its failures are notes, whatever the report's level is.
 };
 
 struct CiReport {

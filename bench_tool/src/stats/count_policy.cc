@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -37,15 +38,15 @@ std::optional<double> number_in(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> CountPolicy::add_volatile(const std::string& selector) {
+std::optional<std::string> CountPolicy::add_volatile(const std::string& selector, const Tests& tests) {
   std::string fault;
   std::optional<model::SyscallChoice> choice = choice_of(selector, fault);
   if (!choice) return fault;
-  volatile_.push_back(*std::move(choice));
+  volatile_.push_back({*std::move(choice), tests});
   return std::nullopt;
 }
 
-std::optional<std::string> CountPolicy::add_tolerance(const std::string& text) {
+std::optional<std::string> CountPolicy::add_tolerance(const std::string& text, const Tests& tests) {
   const std::size_t equals = text.rfind('=');
   const std::string_view amount = equals == std::string::npos ? "" : std::string_view(text).substr(equals + 1);
   const bool is_share = amount.ends_with('%');
@@ -56,7 +57,7 @@ std::optional<std::string> CountPolicy::add_tolerance(const std::string& text) {
   std::string fault;
   std::optional<model::SyscallChoice> choice = choice_of(text.substr(0, equals), fault);
   if (!choice) return fault;
-  rules_.push_back({*std::move(choice), is_share ? 0 : *number, is_share ? *number / 100 : 0});
+  rules_.push_back({*std::move(choice), is_share ? 0 : *number, is_share ? *number / 100 : 0, tests});
   return std::nullopt;
 }
 
@@ -65,21 +66,32 @@ void CountPolicy::put_before(const CountPolicy& other) {
   rules_.insert(rules_.begin(), other.rules_.begin(), other.rules_.end());
 }
 
+CountPolicy CountPolicy::of(const std::vector<model::PatternName>& names) const {
+  const auto is_other = [&](const auto& rule) {
+    return rule.tests && std::none_of(names.begin(), names.end(),
+                                      [&](const model::PatternName& name) { return rule.tests->matches(name); });
+  };
+  CountPolicy own = *this;
+  std::erase_if(own.volatile_, is_other);
+  std::erase_if(own.rules_, is_other);
+  for (Volatile& one : own.volatile_) one.tests.reset();
+  for (Rule& one : own.rules_) one.tests.reset();
+  return own;
+}
+
 bool CountPolicy::is_volatile(std::string_view name, std::string_view classes) const {
   return model::has_class(classes, "volatile") || is_named_volatile(name, classes);
 }
 
 bool CountPolicy::is_named_volatile(std::string_view name, std::string_view classes) const {
-  for (const model::SyscallChoice& choice : volatile_) {
-    if (is_hit(choice, name, classes)) return true;
-  }
-  return false;
+  return std::any_of(volatile_.begin(), volatile_.end(),
+                     [&](const Volatile& one) { return !one.tests && is_hit(one.which, name, classes); });
 }
 
 Tolerance CountPolicy::tolerance_of(std::string_view name, std::string_view classes) const {
   Tolerance tolerance = general_;
   for (const Rule& rule : rules_) {
-    if (!is_hit(rule.which, name, classes)) continue;
+    if (rule.tests || !is_hit(rule.which, name, classes)) continue;
     tolerance.abs = rule.abs;
     tolerance.rel = rule.rel;
   }

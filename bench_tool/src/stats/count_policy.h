@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "model/syscall_choice.h"
+#include "model/test_patterns.h"
 
 namespace syscost::bench::stats {
 
@@ -28,14 +29,20 @@ class CountPolicy {
   CountPolicy() = default;
   explicit CountPolicy(const Tolerance& tolerance) : general_(tolerance) {}
 
+  /// Rules of some tests; none: of all.
+  using Tests = std::optional<model::TestPatterns>;
   /// `SELECTOR`: its calls are shown and not gated. On a fault nothing changes and the fault is returned.
-  std::optional<std::string> add_volatile(const std::string& selector);
+  std::optional<std::string> add_volatile(const std::string& selector, const Tests& tests = {});
   /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). Of several that match a syscall the last decides.
-  std::optional<std::string> add_tolerance(const std::string& text);
+  std::optional<std::string> add_tolerance(const std::string& text, const Tests& tests = {});
 
   /// Takes over the rules of `other`, as if they had been added first.
   void put_before(const CountPolicy& other);
 
+  /// The rules for one test alone, which has these names.
+  CountPolicy of(const std::vector<model::PatternName>& names) const;
+
+  // Of rules for some tests no account is taken: see of().
   /// `name` as in SyscallSummary; `classes` as in the file.
   bool is_volatile(std::string_view name, std::string_view classes) const;
   /// The user named it so; is_volatile() is also true by nature (class `volatile`).
@@ -47,10 +54,15 @@ class CountPolicy {
     model::SyscallChoice which;
     double abs = 0;
     double rel = 0;
+    Tests tests;
+  };
+  struct Volatile {
+    model::SyscallChoice which;
+    Tests tests;
   };
 
   Tolerance general_;
-  std::vector<model::SyscallChoice> volatile_;
+  std::vector<Volatile> volatile_;
   std::vector<Rule> rules_;
 };
 

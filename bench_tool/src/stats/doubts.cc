@@ -50,7 +50,7 @@ void decide_doubts(std::vector<Comparison>& rows) {
       if (!delta.is_in_doubt) continue;
       delta.is_in_doubt = judge::arrangements(delta.new_count.n, delta.old_count.n) < needed;
       is_decided = is_decided || !delta.is_in_doubt;
-      is_open = is_open || delta.is_in_doubt;
+      is_open = is_open || (delta.is_in_doubt && !delta.is_accepted);
     }
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;

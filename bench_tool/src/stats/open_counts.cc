@@ -68,6 +68,7 @@ OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : w
     if (row.verdict != Verdict::regressed && row.verdict != Verdict::in_doubt) continue;
     for (const Delta& delta : row.deltas) {
       if (!delta.is_gated() || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
+      if (delta.is_accepted) continue;
       if (!delta.is_in_doubt && delta.change == Change::shrank && !is_of_syncs(delta)) continue;
       if (which == RunsAgain::new_side) {
         add(row, delta, delta.change == Change::shrank);

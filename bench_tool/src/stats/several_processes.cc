@@ -11,6 +11,8 @@
 #include <tuple>
 #include <utility>
 
+#include "stats/rules_of_test.h"
+
 namespace syscost::bench::stats {
 namespace {
 
@@ -19,8 +21,9 @@ constexpr std::size_t kMostNamed = 5;
 /// `2 processes, 5..50 getppid`, of the first syscall with a count that varies; "" if none does.
 std::string unlike_counts(const CountPolicy& policy, const WindowSummary* window) {
   if (window == nullptr || window->processes < 2) return {};
+  const CountPolicy own_policy = rules_of(policy, window, nullptr);
   const auto varies = [&](const SyscallSummary& one) {
-    return one.count() && !one.count()->is_exact() && !policy.is_volatile(one.name, one.classes);
+    return one.count() && !one.count()->is_exact() && !own_policy.is_volatile(one.name, one.classes);
   };
   const auto found = std::find_if(window->syscalls.begin(), window->syscalls.end(), varies);
   if (found == window->syscalls.end()) return {};

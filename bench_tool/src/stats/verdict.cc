@@ -16,6 +16,7 @@
 #include "model/lists.h"
 #include "stats/faults.h"
 #include "stats/pairing.h"
+#include "stats/rules_of_test.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -85,14 +86,6 @@ struct Passes {
 bool knows_errnos(const std::map<std::string_view, Both>& syscalls) {
   return std::all_of(syscalls.begin(), syscalls.end(), [](const auto& entry) {
     return figures_of(entry.second.old_one, true).errnos && figures_of(entry.second.new_one, true).errnos;
-  });
-}
-
-/// True if one thread made the calls. Files that do not know threads: if the test waits for no other.
-bool is_of_one_thread(const WindowSummary& window) {
-  if (window.has_other_threads) return !*window.has_other_threads;
-  return std::none_of(window.syscalls.begin(), window.syscalls.end(), [](const SyscallSummary& one) {
-    return one.is_wait && model::has_class(one.classes, "volatile");
   });
 }
 
@@ -234,59 +227,6 @@ class Judge {
   std::set<std::string_view> undecided_;
 };
 
-/// Adds a reason to those of a verdict.
-void add_reason(const std::string& reason, Comparison& row) {
-  row.reason += (row.reason.empty() ? "" : "; ") + reason;
-}
-
-/// What a person makes of the changes that are certain, of the calls of a pass or of the per-run calls.
-judge::Direction direction_of(const Comparison& row, bool is_per_run) {
-  std::vector<judge::CallCount> calls;
-  std::vector<judge::FailureCount> failures;
-  for (const auto& [name, both] : match_syscalls(*row.old_window, *row.new_window)) {
-    const Numbers before_numbers = both.old_one == nullptr ? std::nullopt
-                                   : is_per_run            ? both.old_one->per_run_calls
-                                                           : both.old_one->count();
-    const double before = before_numbers ? before_numbers->median : 0;
-    calls.push_back({name, before, before});
-    if (both.old_one == nullptr || !both.old_one->errnos || is_per_run) continue;
-    for (const auto& [errno_name, spread] : *both.old_one->errnos) calls.back().failed_before += spread.median;
-    calls.back().failed_after = calls.back().failed_before;
-  }
-  for (const Delta& delta : row.deltas) {
-    if (delta.is_per_run != is_per_run || !delta.is_certain_change()) continue;
-    judge::CallCount& call = *std::find_if(calls.begin(), calls.end(),
-                                           [&](const judge::CallCount& one) { return one.syscall == delta.syscall; });
-    const double before = delta.old_count.median;
-    const double after = delta.new_count.median;
-    if (delta.errno_name.empty()) {
-      call.before = before;
-      call.after = after;
-    } else {
-      call.failed_after += after - before;
-      failures.push_back({call.syscall, delta.errno_name, before, after});
-    }
-  }
-  return judge::direction_of(calls, failures);
-}
-
-/// `stay_open`: descriptors more than in OLD, as far as calls tell.
-void judge_leaks(double stay_open, Comparison& row) {
-  const Numbers& before = row.old_window->descriptors_left;
-  const Numbers& after = row.new_window->descriptors_left;
-  if (before && after) {
-    const double more = after->min - before->max;
-    if (more <= 0) return;
-    // Another thread may hold a descriptor at that moment.
-    const bool is_certain = is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
-    if (row.verdict != Verdict::regressed) row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
-    add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
-  } else if (stay_open > 0 && row.verdict != Verdict::regressed) {
-    row.verdict = Verdict::in_doubt;
-    add_reason("a leak? --syscost_leaks on both sides tells", row);
-  }
-}
-
 std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_per_run) {
   KernelSplit split;
   for (const auto& [name, both] : syscalls) {
@@ -324,19 +264,14 @@ Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_windo
   return passes;
 }
 
-/// `write: its per-run calls are not told apart, and ...`.
-std::string undecided_reason(const std::set<std::string_view>& syscalls, const WindowSummary& old_window,
-                             const WindowSummary& new_window) {
-  auto lengths = [](const Spread& passes) {
-    return passes.is_exact() ? fmt::format("{:.0f}", passes.max)
-                             : fmt::format("{:.0f} to {:.0f}", passes.min, passes.max);
-  };
-  return fmt::format(
-      "{}: counted in passes of {} iterations in OLD and {} in NEW, and the calls made once per run are unknown",
-      fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
-}
-
 }  // namespace
+
+bool is_of_one_thread(const WindowSummary& window) {
+  if (window.has_other_threads) return !*window.has_other_threads;
+  return std::none_of(window.syscalls.begin(), window.syscalls.end(), [](const SyscallSummary& one) {
+    return one.is_wait && model::has_class(one.classes, "volatile");
+  });
+}
 
 Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
   const bool is_exact = old_count.is_exact() && new_count.is_exact();
@@ -366,32 +301,6 @@ Numbers count_in(const WindowSummary& window, const Delta& delta, const Comparis
   return count_of(errnos, delta.errno_name);
 }
 
-void conclude(Comparison& row) {
-  const auto has = [&](auto is) { return std::any_of(row.deltas.begin(), row.deltas.end(), is); };
-  const judge::Direction of_pass = direction_of(row, false);
-  const judge::Direction per_run = direction_of(row, true);
-  const judge::Word word = std::max(of_pass.word, per_run.word);
-  row.verdict = word == judge::Word::red                                    ? Verdict::regressed
-                : !row.undecided.empty()                                    ? Verdict::inconclusive
-                : has([](const Delta& delta) { return delta.is_in_doubt; }) ? Verdict::in_doubt
-                : word == judge::Word::exchanged                            ? Verdict::exchanged
-                : word == judge::Word::improved                             ? Verdict::improved
-                : has([](const Delta& delta) { return delta.is_gated() && delta.change == Change::near; })
-                    ? Verdict::near
-                    : Verdict::same;
-  row.reason.clear();
-  for (const judge::Direction* direction : {&of_pass, &per_run}) {
-    for (const std::string& reason : direction->reasons) {
-      if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
-    }
-    for (const std::string& note : direction->notes) add_reason(note, row);
-  }
-  judge_leaks(of_pass.stay_open, row);
-  if (row.verdict == Verdict::inconclusive) {
-    row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);
-  }
-}
-
 Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
                            const CountPolicy& policy) {
   Comparison out;
@@ -412,8 +321,9 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   const bool have_entries = all_have(syscalls, &CallFigures::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
   const Passes passes = passes_of(*old_window, *new_window);
+  const CountPolicy own_policy = rules_of(policy, old_window, new_window);
   const bool is_exact = is_of_one_thread(*old_window) && is_of_one_thread(*new_window);
-  Judge judge(passes, policy, is_exact, out);
+  Judge judge(passes, own_policy, is_exact, out);
   if (have_calls || have_entries) {
     const bool have_timely = have_calls && all_have(syscalls, &CallFigures::timely) && knows_errnos(syscalls);
     judge.compare(syscalls, have_timely  ? &CallFigures::timely

@@ -40,6 +40,7 @@ struct Delta {
   bool is_per_run = false;     ///< Made once per run of a benchmark's loop; else per iteration.
   bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
+  bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.
   bool tells_per_run = false;  ///< Per-run calls are compared apart.
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
@@ -49,6 +50,12 @@ struct Delta {
     return is_gated() && !is_in_doubt && (change == Change::grew || change == Change::shrank);
   }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
+};
+
+/// An accept (stats/accept.h) that matches something of a test.
+struct Acceptance {
+  std::string where;
+  std::string reason;
 };
 
 /// How kernel time of work changed: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with
@@ -80,6 +87,9 @@ struct Comparison {
   std::size_t varying = 0;
   std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
   bool is_plain = false;                 ///< A side holds times alone, so that `verdict` is that of the times.
+  std::vector<Acceptance> acceptances;   ///< Set by accept_changes(), with Delta::is_accepted.
+  bool accepts_leaks = false;
+  bool needs_acceptance = false;  ///< Without them it would be red or in doubt. Set by conclude().
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
   /// True if the wall time, the processor time, or one of the two has this verdict.
@@ -100,8 +110,11 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
 /// The count of `window` that `delta`, of `row`, is about: 0 where the syscall was not made, nullopt where unknown.
 Numbers count_in(const WindowSummary& window, const Delta& delta, const Comparison& row);
 
-/// Sets the verdict of a row with counts on both sides, and its reason, by its deltas.
+/// Sets the verdict of a row with counts on both sides, and its reason, by its deltas. Accepted ones do not decide.
 void conclude(Comparison& row);
+
+/// True if one thread made the calls. Files that do not know threads: if the test waits for no other.
+bool is_of_one_thread(const WindowSummary& window);
 
 /// Decides the counts that are in doubt if there are enough runs, and says of the others how many runs are enough. A
 /// count is decided if all counts of NEW lie above all of OLD, or below, and chance does that rarely enough. If nothing

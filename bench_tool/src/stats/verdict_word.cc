@@ -7,8 +7,8 @@
 namespace syscost::bench::stats {
 
 std::string_view to_string(Verdict verdict) {
-  static constexpr std::array<std::string_view, 12> kNames = {
-      "same", "near",    "exchanged", "improved",     "in doubt",     "regressed",
+  static constexpr std::array<std::string_view, 13> kNames = {
+      "same", "near",    "exchanged", "accepted",     "improved",     "in doubt",    "regressed",
       "new",  "missing", "errored",   "inconclusive", "insufficient", "incomparable"};
   return kNames[static_cast<std::size_t>(verdict)];
 }

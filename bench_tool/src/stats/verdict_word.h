@@ -11,6 +11,7 @@ enum class Verdict {
   same,          ///< Every gated count is equal, or varies alike.
   near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
   exchanged,     ///< Calls took the place of others of their family (judge/families.h), no more than before.
+  accepted,      ///< It would be red or in doubt but for an accept of the project (stats/accept.h).
   improved,      ///< Some gated count shrank, none grew.
   in_doubt,      ///< Counts differ, and other threads made calls, so that it may be chance: more runs tell.
   regressed,     ///< Some family of calls grew, there are fewer syncs, or a syscall fails in a new way.

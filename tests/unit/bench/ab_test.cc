@@ -182,5 +182,21 @@ TEST_F(Ab, LeavesNothingInTheTemporaryFolder) {
   EXPECT_TRUE(fs::is_empty(temporary));
 }
 
+TEST_F(Ab, AcceptsAChangeThatIsIntended) {
+  std::ofstream(folder_ / "b.sh") << "sed \"s/RUN/$SYSCOST_RUN_ID/; s/,write,/,socket,/\" " << folder_ / "row.csv"
+                                  << " > \"$SYSCOST_CSV\"\n";
+  std::ofstream(folder_ / "log.txt") << "Syscost-Accept: *: +1 socket -- it sends now\n";
+  std::vector<std::string> args = {"ab", "--counts", "--rounds", "2"};
+  const std::vector<std::string> commands = {"--", "sh", (folder_ / "run.sh").string(), "a",
+                                             "--", "sh", (folder_ / "b.sh").string()};
+  std::vector<std::string> without = args;
+  without.insert(without.end(), commands.begin(), commands.end());
+  EXPECT_EQ(bench_main(without, out_, err_), 1) << out_.str() << err_.str();
+  args.insert(args.end(), {"--accept-from", (folder_ / "log.txt").string()});
+  args.insert(args.end(), commands.begin(), commands.end());
+  EXPECT_EQ(bench_main(args, out_, err_), 0) << out_.str() << err_.str();
+  EXPECT_NE(out_.str().find("accepted: it sends now ("), std::string::npos) << out_.str();
+}
+
 }  // namespace
 }  // namespace syscost::bench

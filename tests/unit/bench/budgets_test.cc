@@ -8,13 +8,14 @@
 #include <sstream>
 
 #include "budgets/budget_check.h"
+#include "budgets/rules_file.h"
 
 namespace syscost::bench::budgets {
 namespace {
 
 Budget budget(const std::string& lines) {
   csv::Problems problems;
-  BudgetFile file = parse_budgets("it", "[[budget]]\n" + lines, problems);
+  RulesFile file = parse_rules("it", "[[budget]]\n" + lines, problems);
   std::ostringstream said;
   problems.print(said);
   EXPECT_EQ(file.budgets.size(), 1U) << lines << said.str();
@@ -70,7 +71,7 @@ TEST(BudgetFile, RefusesWhatItCannotRead) {
         "[[budget]]\ntest = []\nmeasure = \"calls\"\nmax = 1\n", "volatile = \"read\"\n",
         "[[budget]]\nmeasure = \"calls\"\n"}) {
     csv::Problems problems;
-    EXPECT_TRUE(parse_budgets("it", text, problems).budgets.empty()) << text;
+    EXPECT_TRUE(parse_rules("it", text, problems).budgets.empty()) << text;
     EXPECT_FALSE(problems.empty()) << text;
   }
 }
@@ -84,7 +85,7 @@ std::string repeated(std::string_view text, std::size_t times) {
 /// What is wrong with the file.
 std::string fault_of_file(const std::string& text) {
   csv::Problems problems;
-  parse_budgets("it", text, problems);
+  parse_rules("it", text, problems);
   return problems.empty() ? "" : problems.texts().front();
 }
 
@@ -128,15 +129,15 @@ TEST(BudgetFile, MayHaveDotsAndBracketsInTexts) {
 
 TEST(BudgetFile, ReadsEachShortKeyAsABudget) {
   csv::Problems problems;
-  const BudgetFile file = parse_budgets("it",
-                                        "[[budget]]\ntest = \"S.*\"\nmax_bytes_written = \"64 KiB\"\n"
-                                        "leaked_descriptors = 0\nmax_calls = 7\nof = \"%file\"\n",
-                                        problems);
+  const RulesFile file = parse_rules("it",
+                                     "[[budget]]\ntest = \"S.*\"\nmax_bytes_written = \"64 KiB\"\n"
+                                     "leaked_descriptors = 0\nmax_calls = 7\nof = \"%file\"\n",
+                                     problems);
   // `of` does not fit two of them.
   EXPECT_EQ(problems.count(), 2U);
   EXPECT_TRUE(file.budgets.empty());
   csv::Problems none;
-  const BudgetFile both = parse_budgets(
+  const RulesFile both = parse_rules(
       "it", "[[budget]]\ntest = \"S.*\"\nleaked_descriptors = 0\nmax_bytes_written = \"64 KiB\"\nfail = false\n", none);
   ASSERT_EQ(both.budgets.size(), 2U);
   EXPECT_EQ(both.budgets[0].title(), "descriptors-left");

@@ -49,6 +49,31 @@ TEST_F(CountRules, OfTheCurrentFolderAreFound) {
   EXPECT_EQ(problems(), "");
 }
 
+TEST_F(CountRules, OfATestAreForItAlone) {
+  std::ofstream("syscost.toml") << "tolerate = [\"read=5%\", { test = \"Net.*\", of = \"read\", by = 3 },\n"
+                                   "            { test = [\"Log.*\", \"!Log.Reads\"], of = \"%file\", by = \"20%\" }]\n"
+                                   "volatile = [{ test = \"Net.*\", of = \"getrandom\" }]\n";
+  EXPECT_EQ(read(),
+            "rules of syscost.toml: volatile getrandom in Net.*; tolerate read=5%, read=3 in Net.*, %file=20% in "
+            "Log.*, !Log.Reads");
+  EXPECT_EQ(problems(), "");
+  const auto of = [&](std::string_view test) { return policy_.of({{"test", test, "tests"}}); };
+  EXPECT_EQ(of("Net.Sends").tolerance_of("read", "").abs, 3);
+  EXPECT_EQ(of("Log.Reads").tolerance_of("read", "").rel, 0.05);
+  EXPECT_EQ(of("Log.Writes").tolerance_of("openat", "file").rel, 0.2);
+  EXPECT_EQ(of("Log.Reads").tolerance_of("openat", "file").rel, 0);
+  EXPECT_TRUE(of("Net.Sends").is_volatile("getrandom", ""));
+  EXPECT_FALSE(of("Log.Reads").is_volatile("getrandom", ""));
+  EXPECT_FALSE(policy_.is_volatile("getrandom", "")) << "not of every test";
+}
+
+TEST_F(CountRules, OfATestMayStandInTablesOfTheirOwn) {
+  std::ofstream("syscost.toml")
+      << "[[tolerate]]\nof = \"read\"\nby = \"5%\"\n\n[[tolerate]]\ntest = \"Net.*\"\nby = 1\n";
+  EXPECT_EQ(read(), "rules of syscost.toml: tolerate read=5%, *=1 in Net.*");
+  EXPECT_EQ(problems(), "");
+}
+
 TEST_F(CountRules, AreNotSpokenOfWhereAFileHasBudgetsOnly) {
   std::ofstream("syscost.toml") << "[[budget]]\nmeasure = \"calls\"\nmax = 5\n";
   EXPECT_EQ(read(), "");
@@ -58,7 +83,7 @@ TEST_F(CountRules, AreNotSpokenOfWhereAFileHasBudgetsOnly) {
 TEST_F(CountRules, ThatWouldGateNothingByMistakeAreAProblem) {
   std::ofstream("rules.toml") << "volatile = [\"\"]\n";
   read("rules.toml");
-  EXPECT_EQ(problems(), "rules.toml: volatile: a selector is empty; * means every syscall\n");
+  EXPECT_EQ(problems(), "rules.toml:1: volatile: a selector is empty; * means every syscall\n");
   EXPECT_FALSE(policy_.is_volatile("write", ""));
 }
 

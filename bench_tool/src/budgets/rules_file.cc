@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+#include "budgets/rules_file.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "budgets/read_budget.h"
+#include "budgets/toml_bounds.h"
+#include "csv/input.h"
+#include "model/suggestion.h"
+
+namespace syscost::bench::budgets {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTopKeys = {"accept", "budget", "tolerate", "volatile"};
+
+/// `{ test = "Net.*", of = "read", by = "5%" }`; `volatile` has no `by`.
+std::optional<CountRule> read_table(const TomlTable& in, bool has_amount) {
+  const std::string_view what = has_amount ? "a tolerance" : "an entry of volatile";
+  in.check_keys(what, has_amount ? std::vector<std::string>{"test", "program", "of", "by"}
+                                 : std::vector<std::string>{"test", "program", "of"});
+  CountRule rule{in.table().source().begin.line, in.text("of").value_or("*"), in.tests()};
+  if (in.get("test") == nullptr && in.get("program") == nullptr) rule.tests.reset();
+  if (!has_amount) return rule;
+  const toml::node* by = in.get("by");
+  if (by != nullptr && by->is_string()) {
+    rule.text += "=" + by->as_string()->get();
+  } else if (by != nullptr && by->is_number()) {
+    rule.text += fmt::format("={}", *by->value<double>());
+  } else {
+    in.fault(in.table(),
+             "a tolerance says by how many calls the counts may differ, or by which share: by = 3, by = \"5%\"");
+    return std::nullopt;
+  }
+  return rule;
+}
+
+void read_count_rules(const std::string& name, std::string_view key, const toml::node& node,
+                      std::vector<CountRule>& out, csv::Problems& problems) {
+  const auto refuse = [&](const toml::node& where) {
+    problems.add(
+        name, where.source().begin.line,
+        fmt::format("{} is a list of texts in quotes, or of tables such as {{ test = \"Net.*\", of = \"read\"{} }}",
+                    key, key == "tolerate" ? ", by = 3" : ""));
+  };
+  if (!node.is_array()) return refuse(node);
+  for (const toml::node& one : *node.as_array()) {
+    if (one.is_string()) {
+      out.push_back({one.source().begin.line, one.as_string()->get(), std::nullopt});
+    } else if (one.is_table()) {
+      if (auto rule = read_table({name, *one.as_table(), problems}, key == "tolerate")) out.push_back(*std::move(rule));
+    } else {
+      refuse(one);
+    }
+  }
+}
+
+std::optional<stats::Accept> read_accept(const TomlTable& in, csv::Problems& problems) {
+  const std::size_t problems_before = problems.count();
+  in.check_keys("an accept", {"test", "program", "what", "reason"});
+  stats::Accept accept;
+  accept.where = in.where();
+  accept.is_in_file = true;
+  accept.tests = in.tests();
+  if (in.get("test") == nullptr) in.fault(in.table(), "an accept needs a test: a pattern of names, such as \"Log.*\"");
+  const std::optional<std::string> what = in.text("what");
+  if (what) {
+    if (const std::string fault = accept.changes.read(*what); !fault.empty())
+      in.fault(*in.get("what"), "what: " + fault);
+  }
+  accept.reason = stats::reason_text(in.text("reason").value_or(""));
+  const toml::node* reason = in.get("reason");
+  if (reason == nullptr || (reason->is_string() && accept.reason.empty())) {
+    in.fault(reason != nullptr ? *reason : in.table(),
+             "an accept needs a reason: why the change is intended, for those who read the result");
+  }
+  return problems.count() == problems_before ? std::optional(std::move(accept)) : std::nullopt;
+}
+
+/// The budget that limits what an assertion of Renacer's limits; the page for the others.
+std::string instead_of(const toml::table& assertion) {
+  const std::string type = assertion["type"].value_or(std::string());
+  const auto number = [&](std::string_view key) { return assertion[key].value<std::int64_t>(); };
+  if (const auto ms = number("max_duration_ms"); ms && type == "critical_path") {
+    return fmt::format("max_wall = \"{} ms\"", *ms);
+  }
+  if (const auto spans = number("max_spans"); spans && type == "span_count") {
+    return fmt::format("max_calls = {} and per = \"program\"", *spans);
+  }
+  if (const auto bytes = number("max_bytes"); bytes && type == "memory_usage") {
+    return fmt::format("max_peak_memory = {} and per = \"program\"", *bytes);
+  }
+  return {};
+}
+
+/// What to write for each of the assertions, as the end of a sentence.
+std::string instead_of_assertions(const toml::node& node) {
+  std::string text;
+  if (const toml::array* assertions = node.as_array()) {
+    for (const toml::node& one : *assertions) {
+      const std::string budget = one.is_table() ? instead_of(*one.as_table()) : "";
+      const std::size_t line = one.source().begin.line;
+      if (!budget.empty()) text += fmt::format("{} line {}: {}", text.empty() ? "" : ";", line, budget);
+    }
+  }
+  return "; write a [[budget]] for each instead (docs/gate.md)" + (text.empty() ? "" : ":" + text);
+}
+
+}  // namespace
+
+RulesFile parse_rules(const std::string& name, std::string_view text, csv::Problems& problems) {
+  RulesFile out;
+  if (const std::optional<TomlExcess> excess = find_excess(text)) {
+    problems.add(name, excess->line, fmt::format("{}: no budget needs that, so the file is not read", excess->what));
+    return out;
+  }
+  const toml::parse_result parsed = toml::parse(text, name);
+  if (!parsed) {
+    problems.add(name, parsed.error().source().begin.line, std::string(parsed.error().description()));
+    return out;
+  }
+  for (const auto& [key, node] : parsed.table()) {
+    const std::size_t line = node.source().begin.line;
+    if (key.str() == "assertion") {
+      problems.add(name, line, fmt::format("[[assertion]] belongs to Renacer{}", instead_of_assertions(node)));
+    } else if (key.str() == "volatile" || key.str() == "tolerate") {
+      read_count_rules(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
+    } else if (key.str() != "budget" && key.str() != "accept") {
+      problems.add(
+          name, line,
+          fmt::format("no key {}{}", key.str(), model::or_rather(key.str(), {kTopKeys.begin(), kTopKeys.end()})));
+    } else if (!node.is_array_of_tables()) {
+      const bool is_budget = key.str() == "budget";
+      problems.add(name, line,
+                   fmt::format("{} needs its own [[{}]] line", is_budget ? "a budget" : "an accept", key.str()));
+    } else {
+      for (const toml::node& one : *node.as_array()) {
+        if (key.str() == "accept") {
+          if (auto accept = read_accept({name, *one.as_table(), problems}, problems)) {
+            out.accepts.push_back(*std::move(accept));
+          }
+          continue;
+        }
+        for (Budget& budget : read_budget(name, *one.as_table(), problems)) out.budgets.push_back(std::move(budget));
+      }
+    }
+  }
+  return out;
+}
+
+RulesFile read_rules(const std::string& path, csv::Problems& problems) {
+  const std::optional<std::string> text = csv::read_text(path, problems, kMostTomlBytes);
+  return text ? parse_rules(path, *text, problems) : RulesFile();
+}
+
+}  // namespace syscost::bench::budgets

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "commands/accept_lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "csv/input.h"
+
+namespace syscost::bench::commands {
+namespace {
+
+constexpr std::string_view kToken = "Syscost-Accept";
+constexpr std::string_view kBeforeReason = " -- ";
+constexpr std::string_view kBeforeChanges = ": ";
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kGrammar = "Syscost-Accept: TEST[: WHAT] -- REASON";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// The letters alone, as small ones.
+std::string letters_of(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalpha(byte) != 0) out += static_cast<char>(std::tolower(byte));
+  }
+  return out;
+}
+
+enum class Kind { other, accept, misspelled };
+
+/// What a line says before its colon.
+Kind kind_of(std::string_view line) {
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return Kind::other;
+  const std::string_view token = trimmed(line.substr(0, colon));
+  const bool is_it = std::equal(token.begin(), token.end(), kToken.begin(), kToken.end(), [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  });
+  if (is_it) return Kind::accept;
+  constexpr std::size_t kMoreLetters = 3;
+  const bool is_like_it = token.size() <= kToken.size() + kMoreLetters && letters_of(token).starts_with("syscostac");
+  return is_like_it ? Kind::misspelled : Kind::other;
+}
+
+/// `text` follows the token. Returns what is wrong with it, or "".
+std::string read_line(std::string_view text, stats::Accept& accept) {
+  std::string_view pattern;
+  std::string_view rest = text;
+  if (text.starts_with('"')) {
+    const std::size_t end = text.find('"', 1);
+    if (end == std::string_view::npos) return "the quotes of TEST do not end";
+    pattern = text.substr(1, end - 1);
+    rest = text.substr(end + 1);
+  }
+  // With a blank at both ends, because TEST or REASON may be missing.
+  const std::string padded = ' ' + std::string(rest) + ' ';
+  const std::size_t dashes = padded.find(kBeforeReason);
+  if (dashes == std::string::npos) return "the reason is missing";
+  accept.reason = stats::reason_text(std::string_view(padded).substr(dashes + kBeforeReason.size()));
+  if (accept.reason.empty()) return "the reason is empty";
+  rest = std::string_view(padded).substr(0, dashes);
+  if (!text.starts_with('"')) {
+    const std::size_t colon = (std::string(rest) + ' ').find(kBeforeChanges);
+    pattern = trimmed(rest.substr(0, colon));
+    rest = colon == std::string::npos ? "" : rest.substr(colon);
+  }
+  if (pattern.empty()) return "the test is missing: a name, or a pattern with * and ?";
+  accept.tests.patterns = {std::string(pattern)};
+  rest = trimmed(rest);
+  if (rest.empty()) return {};
+  if (rest.front() != ':') return fmt::format("a colon stands between TEST and WHAT, not \"{}\"", rest);
+  std::string fault = accept.changes.read(trimmed(rest.substr(1)));
+  // A name may have a colon and a blank.
+  return fault.empty() ? "" : fmt::format("WHAT: {}; a TEST with a colon and a blank stands in quotes", fault);
+}
+
+}  // namespace
+
+std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems) {
+  std::vector<stats::Accept> accepts;
+  std::size_t indented = 0;
+  std::size_t number = 0;
+  std::size_t begin = 0;             // of the line that `whole` began with
+  std::optional<std::string> whole;  // with the lines that continue it
+  const auto finish = [&] {
+    if (!whole) return;
+    stats::Accept accept;
+    accept.where = fmt::format("{}:{}", file, begin);
+    if (const std::string fault = read_line(trimmed(*whole), accept); !fault.empty()) {
+      problems.add(file, begin, fmt::format("{}; write {}", fault, kGrammar));
+    } else if (std::none_of(accepts.begin(), accepts.end(), [&](const stats::Accept& one) {
+                 return one.tests.patterns == accept.tests.patterns && one.reason == accept.reason &&
+                        one.changes.text() == accept.changes.text();
+               })) {  // a commit may be there twice
+      accepts.push_back(std::move(accept));
+    }
+    whole.reset();
+  };
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    const bool is_indented = !line.empty() && kBlanks.find(line.front()) != std::string_view::npos;
+    if (whole && is_indented && !trimmed(line).empty()) {
+      *whole += ' ' + std::string(trimmed(line));
+      continue;
+    }
+    finish();
+    const Kind kind = kind_of(line);
+    if (kind == Kind::other) continue;
+    if (is_indented) {
+      ++indented;
+    } else if (kind == Kind::misspelled) {
+      problems.add(file, number, fmt::format("no line of bench begins like this; write {}", kGrammar));
+    } else {
+      begin = number;
+      whole = line.substr(line.find(':') + 1);
+    }
+  }
+  finish();
+  if (indented > 0) {
+    problems.remark(file, fmt::format("{} line{} with Syscost-Accept {} indented, so {} not read: git log --format=%B "
+                                      "prints commit messages as they are",
+                                      indented, indented == 1 ? "" : "s", indented == 1 ? "is" : "are",
+                                      indented == 1 ? "it is" : "they are"));
+  }
+  return accepts;
+}
+
+std::vector<stats::Accept> read_accept_lines(const std::string& file, csv::Problems& problems) {
+  const bool is_standard_input = file == "-";
+  const std::optional<std::string> text = csv::read_text(is_standard_input ? "/dev/stdin" : file, problems);
+  if (!text) return {};
+  return parse_accept_lines(is_standard_input ? "standard input" : file, *text, problems);
+}
+
+}  // namespace syscost::bench::commands

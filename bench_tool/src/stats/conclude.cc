@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+//
+// From the counts that changed to the verdict of a test.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "judge/direction.h"
+#include "stats/verdict.h"
+
+namespace syscost::bench::stats {
+namespace {
+
+/// Adds a reason to those of a verdict.
+void add_reason(const std::string& reason, Comparison& row) {
+  row.reason += (row.reason.empty() ? "" : "; ") + reason;
+}
+
+/// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
+std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
+  std::vector<judge::CallCount> calls;
+  for (const SyscallSummary& one : row.old_window->syscalls) {
+    const Numbers numbers = is_per_run ? one.per_run_calls : one.count();
+    const double before = numbers ? numbers->median : 0;
+    calls.push_back({one.name, before, before});
+    if (!one.errnos || is_per_run) continue;
+    for (const auto& [errno_name, spread] : *one.errnos) calls.back().failed_before += spread.median;
+    calls.back().failed_after = calls.back().failed_before;
+  }
+  for (const SyscallSummary& one : row.new_window->syscalls) {
+    const bool is_known =
+        std::any_of(calls.begin(), calls.end(), [&](const judge::CallCount& call) { return call.syscall == one.name; });
+    if (!is_known) calls.push_back({one.name});
+  }
+  return calls;
+}
+
+/// What a person makes of the changes that are certain, of the calls of a pass or of the per-run calls.
+judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accepts) {
+  std::vector<judge::CallCount> calls = unchanged_calls(row, is_per_run);
+  std::vector<judge::FailureCount> failures;
+  for (const Delta& delta : row.deltas) {
+    if (delta.is_per_run != is_per_run || !delta.is_certain_change()) continue;
+    judge::CallCount& call = *std::find_if(calls.begin(), calls.end(),
+                                           [&](const judge::CallCount& one) { return one.syscall == delta.syscall; });
+    const double before = delta.old_count.median;
+    const double after = delta.new_count.median;
+    const bool is_accepted = heeds_accepts && delta.is_accepted;
+    if (delta.errno_name.empty()) {
+      call.before = before;
+      call.after = after;
+      call.is_accepted = is_accepted;
+    } else {
+      call.failed_after += after - before;
+      if (!is_accepted) failures.push_back({call.syscall, delta.errno_name, before, after});
+    }
+  }
+  return judge::direction_of(calls, failures);
+}
+
+/// `stay_open`: descriptors more than in OLD, as far as calls tell.
+void judge_leaks(double stay_open, bool is_accepted, Comparison& row) {
+  const Numbers& before = row.old_window->descriptors_left;
+  const Numbers& after = row.new_window->descriptors_left;
+  if (before && after) {
+    const double more = after->min - before->max;
+    if (more <= 0) return;
+    // Another thread may hold a descriptor at that moment.
+    const bool is_certain = is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
+    if (row.verdict != Verdict::regressed && !is_accepted) {
+      row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
+    }
+    add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
+  } else if (stay_open > 0 && row.verdict != Verdict::regressed && !is_accepted) {
+    row.verdict = Verdict::in_doubt;
+    add_reason("a leak? --syscost_leaks on both sides tells", row);
+  }
+}
+
+/// `write: its per-run calls are not told apart, and ...`.
+std::string undecided_reason(const std::set<std::string_view>& syscalls, const WindowSummary& old_window,
+                             const WindowSummary& new_window) {
+  auto lengths = [](const Spread& passes) {
+    return passes.is_exact() ? fmt::format("{:.0f}", passes.max)
+                             : fmt::format("{:.0f} to {:.0f}", passes.min, passes.max);
+  };
+  return fmt::format(
+      "{}: counted in passes of {} iterations in OLD and {} in NEW, and the calls made once per run are unknown",
+      fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
+}
+
+void judge_row(Comparison& row, bool heeds_accepts) {
+  const auto has = [&](auto is) { return std::any_of(row.deltas.begin(), row.deltas.end(), is); };
+  const auto is_open = [&](const Delta& delta) { return delta.is_in_doubt && !(heeds_accepts && delta.is_accepted); };
+  const judge::Direction of_pass = direction_of(row, false, heeds_accepts);
+  const judge::Direction per_run = direction_of(row, true, heeds_accepts);
+  const judge::Word word = std::max(of_pass.word, per_run.word);
+  row.verdict = word == judge::Word::red         ? Verdict::regressed
+                : !row.undecided.empty()         ? Verdict::inconclusive
+                : has(is_open)                   ? Verdict::in_doubt
+                : word == judge::Word::exchanged ? Verdict::exchanged
+                : word == judge::Word::improved  ? Verdict::improved
+                : has([](const Delta& delta) { return delta.is_gated() && delta.change == Change::near; })
+                    ? Verdict::near
+                    : Verdict::same;
+  row.reason.clear();
+  for (const judge::Direction* direction : {&of_pass, &per_run}) {
+    for (const std::string& reason : direction->reasons) {
+      if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
+    }
+    for (const std::string& note : direction->notes) add_reason(note, row);
+  }
+  judge_leaks(of_pass.stay_open, heeds_accepts && row.accepts_leaks, row);
+}
+
+bool is_red_or_in_doubt(const Comparison& row) {
+  return row.verdict == Verdict::regressed || row.verdict == Verdict::in_doubt;
+}
+
+/// `a part is accepted: each file is opened twice now (syscost.toml:12)`; of the whole the verdict says so.
+std::string acceptance_text(const Comparison& row) {
+  std::string text = row.verdict == Verdict::accepted ? "" : "a part is accepted: ";
+  for (const Acceptance& one : row.acceptances) {
+    text += fmt::format("{}{} ({})", &one == &row.acceptances.front() ? "" : ", ", one.reason, one.where);
+  }
+  return text;
+}
+
+}  // namespace
+
+void conclude(Comparison& row) {
+  judge_row(row, false);
+  row.needs_acceptance = !row.acceptances.empty() && is_red_or_in_doubt(row);
+  if (row.needs_acceptance) {
+    judge_row(row, true);
+    if (!is_red_or_in_doubt(row) && row.verdict != Verdict::inconclusive) row.verdict = Verdict::accepted;
+  }
+  if (row.verdict == Verdict::inconclusive) {
+    row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);
+  }
+  if (row.needs_acceptance) add_reason(acceptance_text(row), row);
+}
+
+}  // namespace syscost::bench::stats
