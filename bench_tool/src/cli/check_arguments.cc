@@ -26,7 +26,7 @@ const char* const kCheckFooter =
     R"(Judges RUN against a baseline (`bench baseline update`), as `compare` judges two runs.
 Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit code 3: no test can be judged
 (events lost, another filter), or with --strict one cannot. A test that is not in the baseline is shown and passes;
---update adds it.
+--update adds it. --accept writes some tests alone, and no other byte of the file.
 Without --baseline, check reads syscost.baseline of the current folder.
 
 With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
@@ -35,6 +35,7 @@ COMMAND gets SYSCOST_CSV, and must run all of a program's tests.
 Examples:
   bench check pr.csv
   bench check pr.csv --update               after a review: writes the differences into the baseline
+  bench check pr.csv --accept 'Log.*'       the same, of these tests alone
   bench check -- ctest --test-dir build       measures, and runs again what is red or in doubt
   bench check pr.csv -- ctest --test-dir build       the same for a run that you have
   bench check pr.csv -- build/{program}       runs only programs with such tests again
@@ -103,6 +104,13 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
       ->type_name("SHARE");
   add_run_budget(*check, options);
   check->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
+  check
+      ->add_option("--accept", options.check.accepted,
+                   "Write the differences of these tests alone into the baseline; may be repeated")
+      ->type_name("PATTERN")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
   add_allow_options(*check, options);
   check->add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
   check->add_flag("--all", options.all, "Show every test (json always does)");
@@ -130,12 +138,13 @@ std::string check_fault(const Options& options) {
     return "check needs a RUN, or a command that writes one: bench check -- COMMAND [ARG]...";
   }
   if (!options.a.empty() && !has_command) return "the command after `--` is empty";
-  if ((asked.allows_failed || asked.allows_lost) && !asked.is_update) {
+  if ((asked.allows_failed || asked.allows_lost) && !asked.writes()) {
     return "--allow-failed and --allow-lost say what --update writes: bench check RUN --update --allow-lost";
   }
-  if (asked.is_update && has_command && !options.runs.empty()) {
+  if (asked.writes() && has_command && !options.runs.empty()) {
     return "--update writes the counts of RUN, or those of a run of COMMAND: give one of them";
   }
+  if (asked.is_update && !asked.accepted.empty()) return "--update writes all tests; leave it or --accept out";
   return {};
 }
 

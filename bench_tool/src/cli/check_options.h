@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace syscost::bench::cli {
 
@@ -19,8 +20,11 @@ struct CheckOptions {
   std::string baseline;                ///< check: empty = kBaselineFile where there is one.
   std::string budgets;                 ///< check: empty = kBudgetsFile where there is one.
   bool is_update = false;              ///< check: write what differs into the baseline.
+  std::vector<std::string> accepted;   ///< check: the same of the tests that match one of these patterns alone.
   std::string gate_counts;             ///< check: `10%`; empty = counts are exact.
   std::string gate_p99;                ///< check: `20%`; empty = latencies are not gated.
+
+  bool writes() const { return is_update || !accepted.empty(); }
 };
 
 }  // namespace syscost::bench::cli

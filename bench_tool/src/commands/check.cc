@@ -62,7 +62,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   settings.budgets = std::move(file.budgets);
   const bool is_there = asked.baseline.empty() && csv::is_own_file_there(settings.baseline_file, problems);
   if (!problems.empty()) return "nothing was judged";
-  if (!asked.baseline.empty() || asked.is_update || is_there || !has_budgets) {
+  if (!asked.baseline.empty() || asked.writes() || is_there || !has_budgets) {
     std::optional<model::Baseline> baseline = read_baseline(settings.baseline_file, problems);
     if (!baseline) return "nothing was judged; `bench baseline update RUN...` writes a baseline";
     settings.baseline = std::move(*baseline);
@@ -275,7 +275,7 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   CheckResult result;
   std::optional<BaselineLock> lock;
   std::string fault;
-  if (options.check.is_update) fault = lock.emplace(baseline_of(options)).fault();
+  if (options.check.writes()) fault = lock.emplace(baseline_of(options)).fault();
   if (fault.empty()) fault = read_settings(options, settings, problems);
   std::optional<FurtherRuns> first;  // it has the file, as long as it lives
   if (fault.empty() && options.runs.empty()) fault = measure(options, first.emplace(0, 1, err), result.command);
@@ -283,8 +283,12 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
   }
-  if (fault.empty() && options.check.is_update) {
-    if (problems.empty()) return check_update(options.check, result, out, err);
+  if (fault.empty() && options.check.writes()) {
+    if (problems.empty() && options.check.is_update) return check_update(options.check, result, out, err);
+    if (problems.empty()) {
+      const bool is_written = check_accept(options.check, settings, result, out, err);
+      return is_written ? exit_code(settings, result) : cli::kExitBadInput;
+    }
     fault = "no baseline was written";
   }
   if (!fault.empty()) {

@@ -83,6 +83,11 @@ void allow_growth(const stats::CountPolicy& policy, double share, stats::Compari
 /// Writes the differences into the baseline; returns the exit code.
 int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err);
 
+/// Writes the differences of the tests of --accept into the baseline, prints what is still red, and takes the others
+/// out of `result`. False: nothing was written.
+bool check_accept(const cli::CheckOptions& options, const CheckSettings& settings, CheckResult& result,
+                  std::ostream& out, std::ostream& err);
+
 std::vector<const stats::Comparison*> comparisons_of(const CheckResult& result);
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);

@@ -145,7 +145,7 @@ std::string check_notes(const CheckResult& result) {
            verdict == Verdict::exchanged || verdict == Verdict::accepted;
   });
   if (has_difference) {
-    const std::string how = result.command.empty() ? fmt::format("{} --update", result.data.name)
+    const std::string how = result.command.empty() ? fmt::format("{} --update (or --accept TEST)", result.data.name)
                                                    : "--update -- " + csv::printable(result.command);
     out += fmt::format("if this is what you want: bench check {}, and commit {}\n", how,
                        csv::printable(result.baseline_file));

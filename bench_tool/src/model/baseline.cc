@@ -243,35 +243,45 @@ class Parser {
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
 
-/// What the line `measured` says of the file.
-struct Told {
-  bool calls = false;  ///< Some window has them.
-  // All windows with calls know them. Windows without calls know no errors.
-  bool entries = false;
-  bool errors = true;
-  // Some window knows them. Each window that does not says so: a scope of one thread, for one.
-  bool threads = false;
+/// True for what a file without the line `measured` has: calls and errors.
+bool is_usual(const BaselineTold& told) {
+  return told.errors && !told.entries && !told.threads;
+}
 
-  /// What a file without the line has: calls and errors.
-  bool is_usual() const { return errors && !entries && !threads; }
-  std::string text() const {
-    std::string words;
-    const auto add = [&](bool is_told, std::string_view word) {
-      if (is_told) words.append(words.empty() ? "" : " ").append(word);
-    };
-    add(calls, kCalls);
-    add(calls && errors, kErrors);
-    add(!calls || entries, kEntries);
-    add(threads, kThreads);
-    return words;
-  }
-};
+/// The value of that line.
+std::string told_text(const BaselineTold& told) {
+  std::string words;
+  const auto add = [&](bool is_told, std::string_view word) {
+    if (is_told) words.append(words.empty() ? "" : " ").append(word);
+  };
+  add(told.calls, kCalls);
+  add(told.calls && told.errors, kErrors);
+  add(!told.calls || told.entries, kEntries);
+  add(told.threads, kThreads);
+  return words;
+}
 
-Told told_by(const std::vector<BaselineWindow>& windows) {
+/// The last word of the line, in a file that tells threads.
+std::string threads_text(const BaselineWindow& window) {
+  if (window.cells.empty()) return "";
+  if (!window.has_other_threads) return fmt::format(" {}", kUnknownThreads);
+  return *window.has_other_threads ? fmt::format(" {}", kSeveralThreads) : "";
+}
+
+/// True for a cell that not all windows have.
+bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const BaselineTold& told) {
+  if (!window.has_calls()) return false;
+  if (cell.what == kEntries) return !told.entries;
+  return !told.errors && (cell.what.starts_with("E") || cell.what.starts_with(std::string(kPerRun) + " "));
+}
+
+}  // namespace
+
+BaselineTold told_by(const std::vector<BaselineWindow>& windows) {
   const auto any = [&](auto has) { return std::any_of(windows.begin(), windows.end(), has); };
   const auto all = [&](auto knows) { return std::all_of(windows.begin(), windows.end(), knows); };
   using Window = BaselineWindow;
-  Told told;
+  BaselineTold told;
   told.calls = any([](const Window& window) { return window.has_calls(); });
   // Of a window without a call, older files know it, too: no thread made one.
   told.threads = any([](const Window& window) {
@@ -283,22 +293,6 @@ Told told_by(const std::vector<BaselineWindow>& windows) {
   told.errors = all([](const Window& window) { return window.tells_errors || !window.has_calls(); });
   return told;
 }
-
-/// The last word of the line, in a file that tells threads.
-std::string threads_text(const BaselineWindow& window) {
-  if (window.cells.empty()) return "";
-  if (!window.has_other_threads) return fmt::format(" {}", kUnknownThreads);
-  return *window.has_other_threads ? fmt::format(" {}", kSeveralThreads) : "";
-}
-
-/// True for a cell that not all windows have.
-bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const Told& told) {
-  if (!window.has_calls()) return false;
-  if (cell.what == kEntries) return !told.entries;
-  return !told.errors && (cell.what.starts_with("E") || cell.what.starts_with(std::string(kPerRun) + " "));
-}
-
-}  // namespace
 
 bool BaselineWindow::has_calls() const {
   return std::any_of(cells.begin(), cells.end(),
@@ -319,33 +313,37 @@ bool Baseline::has_times() const {
   });
 }
 
+std::string lines_of(const BaselineWindow& window, const BaselineTold& told) {
+  std::vector<BaselineCell> cells = window.cells;
+  std::sort(cells.begin(), cells.end(), [](const BaselineCell& a, const BaselineCell& b) {
+    return std::tuple(std::string_view(a.syscall), rank_of(a.what), std::string_view(a.what)) <
+           std::tuple(std::string_view(b.syscall), rank_of(b.what), std::string_view(b.what));
+  });
+  const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
+  std::string out = fmt::format("{}{}\t{}\t{} {} {}{}\n", begin, kEmptyField, kWindow, window.kind,
+                                or_nothing(window.outcome), window.n, told.threads ? threads_text(window) : "");
+  for (const BaselineCell& cell : cells) {
+    if (is_untold(window, cell, told)) continue;
+    out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));
+  }
+  return out;
+}
+
 std::string to_text(Baseline baseline) {
   std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
   });
-  const Told told = told_by(baseline.windows);
+  const BaselineTold told = told_by(baseline.windows);
   std::string out = fmt::format("{}\t{}\n", kBaselineTitle, told.threads ? kVersion : kVersionWithoutThreads);
   out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
   out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
-  if (!told.is_usual()) out += fmt::format("{}\t{}\n", kMeasured, told.text());
+  if (!is_usual(told)) out += fmt::format("{}\t{}\n", kMeasured, told_text(told));
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';
-  for (BaselineWindow& window : baseline.windows) {
-    std::sort(window.cells.begin(), window.cells.end(), [](const BaselineCell& a, const BaselineCell& b) {
-      return std::tuple(std::string_view(a.syscall), rank_of(a.what), std::string_view(a.what)) <
-             std::tuple(std::string_view(b.syscall), rank_of(b.what), std::string_view(b.what));
-    });
-    const std::string begin = fmt::format("{}\t{}\t", window.program, window.name);
-    out += fmt::format("{}{}\t{}\t{} {} {}{}\n", begin, kEmptyField, kWindow, window.kind, or_nothing(window.outcome),
-                       window.n, told.threads ? threads_text(window) : "");
-    for (const BaselineCell& cell : window.cells) {
-      if (is_untold(window, cell, told)) continue;
-      out += fmt::format("{}{}\t{}\t{}\n", begin, or_nothing(cell.syscall), cell.what, range_text(cell.range));
-    }
-  }
+  for (const BaselineWindow& window : baseline.windows) out += lines_of(window, told);
   return out;
 }
 

@@ -81,6 +81,19 @@ struct Baseline {
   bool has_times() const;
 };
 
+/// What the line `measured` of a file's head says.
+struct BaselineTold {
+  bool calls = false;  ///< Some window has them.
+  // All windows with calls know them. Windows without calls know no errors.
+  bool entries = false;
+  bool errors = true;
+  bool threads = false;  ///< Some window knows them. Each window that does not says so: a scope of one thread, for one.
+};
+BaselineTold told_by(const std::vector<BaselineWindow>& windows);
+
+/// The lines of one window, without what not all windows of its file tell.
+std::string lines_of(const BaselineWindow& window, const BaselineTold& told);
+
 /// The file's text. The order of windows and cells does not depend on the order of measurement.
 std::string to_text(Baseline baseline);
 
