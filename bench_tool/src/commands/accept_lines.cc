@@ -2,13 +2,18 @@
 #include "commands/accept_lines.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <optional>
 #include <utility>
 
 #include "csv/input.h"
+#include "judge/families.h"
+#include "render/units.h"
+#include "stats/rules_of_test.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -83,7 +88,46 @@ std::string read_line(std::string_view text, stats::Accept& accept) {
   return fault.empty() ? "" : fmt::format("WHAT: {}; a TEST with a colon and a blank stands in quotes", fault);
 }
 
+/// The test of the row as TEST.
+std::string pattern_of(const stats::Comparison& row) {
+  const model::PatternName window = stats::pattern_name(*row.new_window);
+  std::string name(window.name);
+  constexpr std::string_view kBenchmark = "benchmark ";
+  if (window.kind == "benchmark" && name.starts_with(kBenchmark)) name.erase(0, kBenchmark.size());
+  const std::string of_program = fmt::format(" ({})", window.program);
+  if (row.new_window->name.ends_with(of_program)) name += of_program;
+  std::replace(name.begin(), name.end(), '"', '?');
+  if (name.starts_with('!')) name.front() = '?';  // it would mean all but this test
+  const bool is_quoted =
+      name.find(kBeforeChanges) != std::string::npos || name.find(kBeforeReason) != std::string::npos;
+  return is_quoted ? '"' + name + '"' : name;
+}
+
+/// `+1 openat`; of counts that vary the name alone.
+std::string term_of(const stats::Delta& delta) {
+  const std::string& name = delta.errno_name.empty() ? delta.syscall : delta.errno_name;
+  const double change = delta.new_count.median - delta.old_count.median;
+  const std::string amount = render::count(std::abs(change));
+  if (!delta.is_exact() || amount.starts_with('<')) return name;
+  std::string term = fmt::format("{}{} {}", change > 0 ? '+' : '-', amount, name);
+  if (!delta.errno_name.empty() && delta.is_new_errno) term += fmt::format(" (new in {})", delta.syscall);
+  return term + (delta.is_per_run ? " (per run)" : "");
+}
+
 }  // namespace
+
+std::string accept_line(const stats::Comparison& row) {
+  std::vector<std::string> terms;
+  for (const stats::Delta& delta : row.deltas) {
+    if (!delta.is_certain_change() || delta.is_accepted) continue;
+    const std::string_view name = std::string_view(delta.syscall).substr(0, delta.syscall.find(' '));
+    const bool is_sync = judge::family_of(name) == judge::Family::syncs;
+    if (delta.change == stats::Change::grew || is_sync) terms.push_back(term_of(delta));
+  }
+  if (row.reason.find("more open") != std::string::npos) terms.emplace_back("leaks");
+  return fmt::format("{}: {}{}{} -- REASON", kToken, pattern_of(row), terms.empty() ? "" : ": ",
+                     fmt::join(terms, ", "));
+}
 
 std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems) {
   std::vector<stats::Accept> accepts;

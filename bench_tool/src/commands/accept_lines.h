@@ -25,4 +25,7 @@ std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::stri
 /// The same of a file, or of standard input if `file` is `-`.
 std::vector<stats::Accept> read_accept_lines(const std::string& file, csv::Problems& problems);
 
+/// The line that accepts what is red in the counts of `row`: `Syscost-Accept: Log.Reads: +1 openat -- REASON`.
+std::string accept_line(const stats::Comparison& row);
+
 }  // namespace syscost::bench::commands

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "commands/accept_lines.h"
 #include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
@@ -82,6 +83,21 @@ std::string list_of(std::string_view lines) {
   return out;
 }
 
+/// The lines that would accept the failing tests, if it is their counts that fail.
+std::string accept_lines_text(const std::vector<const Comparison*>& failing, const cli::Gate& gate) {
+  constexpr std::size_t kMostLines = 10;
+  std::string lines;
+  std::size_t times = 0;
+  for (const Comparison* row : failing) {
+    const std::vector<std::string_view> by = gate_failures(*row, gate);
+    if (by.front() != "counts" || ++times > kMostLines) continue;
+    lines += "    " + accept_line(*row) + '\n';
+  }
+  if (lines.empty()) return {};
+  return "A line in a commit message accepts what is intended (`--accept-from`):\n\n" + lines +
+         (times > kMostLines ? fmt::format("\n- and {} more tests\n", times - kMostLines) : "");
+}
+
 }  // namespace
 
 std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes) {
@@ -124,6 +140,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   const std::string title =
       fmt::format("{} changed, and do{} not fail", changed.size(), changed.size() == 1 ? "es" : "");
   out += failing.empty() ? others : details(title, others);
+  out += details("If a change is intended", accept_lines_text(failing, result.gate));
   if (all) out += details(fmt::format("{} unchanged", unchanged.size()), table_of(result, unchanged));
   std::vector<const Comparison*> every_row;
   for (const Comparison& row : result.rows) every_row.push_back(&row);

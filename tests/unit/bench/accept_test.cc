@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "commands/accept_lines.h"
+#include "stats/open_counts.h"
 #include "windows.h"
 
 namespace syscost::bench::stats {
@@ -224,6 +226,58 @@ TEST_F(Accepts, AreOfTheirProgram) {
   EXPECT_EQ(judge_windows(before, after, {accept_of("openat")}).verdict, Verdict::accepted);
   EXPECT_EQ(judge_windows(before, after, {accept_of("openat", "S.T (tests)")}).verdict, Verdict::accepted);
   EXPECT_EQ(judge_windows(before, after, {accept_of("openat", "S.T (others)")}).verdict, Verdict::regressed);
+}
+
+TEST_F(Accepts, AreNotRunAgain) {
+  WindowSummary before = calls_of({{"write", 300}, {"read", 1}});
+  WindowSummary after = calls_of({{"writev", 1}, {"read", 2}});
+  before.has_other_threads = after.has_other_threads = true;
+  const auto open_tests = [&](const std::vector<Accept>& accepts) {
+    return OpenCounts({judge_windows(before, after, accepts)}, RunsAgain::both_sides).tests();
+  };
+  EXPECT_EQ(open_tests({}), 1U);
+  EXPECT_EQ(open_tests({accept_of("data out")}), 1U) << "read is in doubt";
+  EXPECT_EQ(open_tests({accept_of("data out, read")}), 0U);
+}
+
+// What is printed can be written into a commit message as it is.
+TEST_F(Accepts, TakeTheLineThatBenchPrints) {
+  const auto accepts_itself = [&](const WindowSummary& before, const WindowSummary& after) {
+    const Comparison& row = judge_windows(before, after, {});
+    EXPECT_EQ(row.verdict, Verdict::regressed) << row.name;
+    std::string line = commands::accept_line(row);
+    csv::Problems problems;
+    const std::vector<Accept> accepts = commands::parse_accept_lines("log", line + '\n', problems);
+    EXPECT_EQ(problems.count(), 0U) << line;
+    EXPECT_EQ(judge_windows(before, after, accepts).verdict, Verdict::accepted) << line;
+    return line;
+  };
+  EXPECT_EQ(accepts_itself(calls_of({{"openat", 1}, {"write", 4}}), calls_of({{"openat", 3}, {"write", 1}})),
+            "Syscost-Accept: S.T: +2 openat -- REASON");
+  EXPECT_EQ(accepts_itself(calls_of({{"fsync", 4}}), calls_of({{"fdatasync", 1}})),
+            "Syscost-Accept: S.T: +1 fdatasync, -4 fsync -- REASON");
+  WindowSummary before = calls_of({{"openat", 3}, {"close", 3}});
+  WindowSummary after = before;
+  (*after.syscalls[0].errnos)["ENOENT"] = exact(1);
+  after.name = before.name = "Scenario: a \"log\" -- in German";
+  before.descriptors_left = exact(0);
+  after.descriptors_left = exact(1);
+  EXPECT_EQ(accepts_itself(before, after),
+            "Syscost-Accept: \"Scenario: a ?log? -- in German\": +1 ENOENT (new in openat), leaks -- REASON");
+  for (const char* name : {"!S.T", "*", "ns::S<int>/0.T", "S.T (tests)", "a: b", "x -- y", "S.T, loop flush", "é ü"}) {
+    before.name = after.name = name;
+    accepts_itself(before, after);
+  }
+  before.kind = after.kind = "benchmark";
+  before.name = after.name = "benchmark BM_Copy/8";
+  before.per_run_calls = after.per_run_calls = exact(0);
+  before.syscalls[0].calls = exact(0.25);
+  after.syscalls[0].calls = exact(0.5834);
+  EXPECT_EQ(accepts_itself(before, after),
+            "Syscost-Accept: BM_Copy/8: +0.333 openat, +1 ENOENT (new in openat), leaks -- REASON");
+  before.kind = after.kind = "suite";
+  before.name = after.name = "suite S, set-up";
+  accepts_itself(before, after);
 }
 
 TEST(Reason, IsOneLineThatCanBePrinted) {
