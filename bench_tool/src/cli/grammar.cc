@@ -184,6 +184,17 @@ void add_measuring_options(CLI::App& app, Raw& raw) {
   }
 }
 
+/// An option that may be repeated takes one value each time. Else it would take the words after it, too, up to the
+/// next option: a RUN that may be missing, for one.
+void take_one_value_each(CLI::App& app) {
+  for (CLI::Option* const option : app.get_options()) {
+    if (option->nonpositional() && option->get_expected_max() == 1) option->allow_extra_args(false);
+  }
+  for (CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    take_one_value_each(*command);
+  }
+}
+
 }  // namespace
 
 Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each test, and what changed", "bench") {
@@ -357,6 +368,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
       if (std::find(commands.begin(), commands.end(), command->get_name()) != commands.end()) command->group(title);
     }
   }
+  take_one_value_each(app);
 }
 
 std::string Grammar::commands_by_group() const {
