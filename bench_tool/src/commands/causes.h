@@ -27,7 +27,8 @@ struct Cause {
 /// The causes of rows that fail, the one with most tests first.
 std::vector<Cause> causes_of(const std::vector<const stats::Comparison*>& failing, const cli::Gate& gate);
 
-/// `causes: 2`, and a line each; "" if there are as many as tests, whose rows then say it all.
+/// `causes: 2`, and a line for each cause. "" if there are as many causes as failing tests: then the rows of the tests
+/// say the same.
 std::string causes_text(const std::vector<Cause>& causes, std::size_t width);
 /// The same as a list of Markdown.
 std::string causes_markdown(const std::vector<Cause>& causes);

@@ -163,12 +163,13 @@ std::string measure(cli::Options& options, FurtherRuns& runs, std::string& comma
     return "{program} is for further runs: give a RUN, too, so that check knows the programs";
   }
   if (!runs.fault().empty()) return runs.fault();
-  return runs.run_round(
+  std::string fault = runs.run_round(
       {""}, 0, [&]() -> const std::vector<std::string>& { return options.a; },
       [&](const std::string& csv) {
         options.runs = {csv};
         return std::string();
       });
+  return fault.empty() && options.runs.empty() ? "interrupted: nothing was measured" : fault;
 }
 
 int exit_code(const CheckSettings& settings, const CheckResult& result) {

@@ -12,7 +12,8 @@
 
 namespace syscost::bench::commands {
 
-/// True: NEW. The false reds are as rare as promised only if it is fair, and nobody knows the next toss.
+/// Chooses the side of the next run; true is NEW. It must be fair, and its next answer unknown to all: the bound on
+/// false reds rests on that.
 using Coin = std::function<bool()>;
 /// By the kernel's random numbers.
 bool toss_coin();

@@ -29,7 +29,7 @@ class Gamblers {
   /// `seen`: runs that are no evidence, as the first ones, which made the count a case. The gamblers know them.
   explicit Gamblers(const std::vector<SeenRun>& seen);
 
-  /// A run whose program a coin has chosen.
+  /// Takes the count of a further run. A coin chose which program ran.
   void bet(SeenRun run);
   /// What they have on average: the odds for "NEW makes more calls". 1 at first.
   double evidence() const;

@@ -184,7 +184,7 @@ std::string OpenCounts::reason_of(const Count& count) const {
       case Decision::not_red:
         return fmt::format("not so in {}", count.runs == 1 ? runs : fmt::format("one of {}", runs));
       default:
-        return count.runs == 0 ? "" : fmt::format("may be chance: {} do not tell", runs);
+        return count.runs == 0 ? "" : fmt::format("may be chance after {}", runs);
     }
   }
   if (count.decision == Decision::red) {
@@ -199,9 +199,8 @@ std::string OpenCounts::reason_of(const Count& count) const {
   if (count.is_exact() && count.agrees_in_each_side()) return fmt::format("the same in {}", runs);
   const std::optional<std::int64_t> told_from = count.doubt->told_from();
   return fmt::format(
-      "may be chance: {} do not tell{}", runs,
-      told_from ? fmt::format("; {} {} they would have told", *told_from, count.is_fewer ? "fewer still" : "more still")
-                : "");
+      "may be chance after {}{}", runs,
+      told_from ? fmt::format("; {}{} and more would have shown", count.is_fewer ? '-' : '+', *told_from) : "");
 }
 
 std::string OpenCounts::text() const {
@@ -227,7 +226,7 @@ std::string OpenCounts::text() const {
 
 void OpenCounts::apply_to(Comparison& row) const {
   if (!can_be_judged(row)) return;
-  const Count* telling = nullptr;  // the count whose runs the reason tells of: the worst decision, the first of them
+  const Count* telling = nullptr;  // the reason is about this count: the first of those with the worst decision
   const auto rank = [](const Count& count) {
     return count.decision == Decision::red ? 2 : count.decision == Decision::not_red ? 0 : 1;
   };

@@ -93,7 +93,7 @@ TEST_F(Opened, OfOneThreadAreInDoubtIfARunMakesAThirdNumber) {
   run_new(open, {{"read", 5}}, {{"read", 7}}, false);
   open.apply_to(row);
   EXPECT_EQ(row.verdict, Verdict::in_doubt);
-  EXPECT_EQ(row.reason, "may be chance: 1 further run do not tell");
+  EXPECT_EQ(row.reason, "may be chance after 1 further run");
 }
 
 TEST_F(Opened, AreRedIfEachRunOfNewIsAboveSeveralOfOld) {
