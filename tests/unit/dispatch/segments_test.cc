@@ -163,6 +163,20 @@ TEST_F(SegmentsTest, DoesNotWaitForAThreadThatEndedInsideAHandler) {
   EXPECT_EQ(thread_->open, 0U);
 }
 
+TEST_F(SegmentsTest, AThreadThatBeginsLateLeavesTheRecordOfAnEndedYoungerOneAlone) {
+  signal_safe::give_thread_back(guard_, *thread_);
+  std::atomic_ref(syscost_state.openings).fetch_add(2);
+  thread_ = signal_safe::take_thread(guard_);
+  signal_safe::Thread* const younger = thread_;
+  signal_safe::give_thread_back(guard_, *younger);
+  // It was made before the window, and first runs now: the calls of the younger one were not read yet.
+  signal_safe::Thread* const late = signal_safe::take_thread(guard_, syscost_state.openings - 1);
+  EXPECT_NE(late, younger);
+  thread_ = signal_safe::take_thread(guard_);
+  EXPECT_EQ(thread_, younger);
+  signal_safe::give_thread_back(guard_, *late);
+}
+
 // ---- announcements --------------------------------------------------------------------------------------------------
 
 std::uint64_t announced(const Call& call) {

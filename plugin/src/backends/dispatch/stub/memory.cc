@@ -3,6 +3,7 @@
 
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "backends/dispatch/stub/fault_room.h"
@@ -74,7 +75,11 @@ void give_unused_memory_back(const Guard& /*guard*/) {
   shrink(where.arena, where.arena_bytes, where.arena_used, kSmallStackArenaBytes);
 }
 
-Thread* take_thread(const Guard& /*guard*/) {
+Thread* take_thread(const Guard& guard) {
+  return take_thread(guard, std::atomic_ref(syscost_state.openings).load());
+}
+
+Thread* take_thread(const Guard& /*guard*/, std::uint32_t born) {
   for (std::uint32_t i = 0; i < kThreads; ++i) {
     Thread& thread = syscost_threads[i];
     std::atomic_ref used(thread.is_used);
@@ -83,12 +88,12 @@ Thread* take_thread(const Guard& /*guard*/) {
     const std::uint32_t opening = std::atomic_ref(syscost_state.openings).load();
     Life& life = syscost_state.lives[i];
     // What its last thread counted in the window, or in the one before, which may not have been read yet, is told apart
-    // from what a thread that begins now counts.
-    if (life.left + 1 >= opening && life.born < life.left) {
+    // from what the next one counts, unless both began since that window did.
+    if (life.left + 1 >= opening && std::min(life.born, born) < life.left) {
       used.store(0);
       continue;
     }
-    life.born = opening;
+    life.born = born;
     std::atomic_ref high(syscost_state.thread_high);
     std::uint32_t seen = high.load();
     while (seen < i + 1 && !high.compare_exchange_weak(seen, i + 1)) {

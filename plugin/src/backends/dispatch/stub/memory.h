@@ -13,6 +13,8 @@ namespace syscost::signal_safe {
 
 /// A record for the calling thread, or null when kThreads are in use. Its lane is the process's.
 Thread* take_thread(const Guard& guard);
+/// The same for a thread that was made in opening `born` (state.h, Life), and may begin to run only after the next.
+Thread* take_thread(const Guard& guard, std::uint32_t born);
 /// Before a record is given back: its thread ends in this opening (state.h, Life).
 void note_end(const Thread& thread);
 /// Leaves `thread` to others. The caller must not use it afterwards.

@@ -144,7 +144,7 @@ void begin_child(const Guard& guard, std::uint64_t birth, std::uint64_t stack_to
   // A child of a thread that is not watched is not watched.
   const bool is_filtered = command_counts != nullptr && syscost_state.has_filter;
   if (parent != nullptr) {
-    own = is_filtered ? nullptr : take_thread(guard);
+    own = is_filtered ? nullptr : take_thread(guard, static_cast<std::uint32_t>(birth >> kOpeningShift));
     if (own == nullptr) {
       std::atomic_ref(syscost_state.unseen_threads).fetch_add(1);
       note_blind(is_filtered ? Blind::filtered : Blind::thread);
@@ -154,7 +154,6 @@ void begin_child(const Guard& guard, std::uint64_t birth, std::uint64_t stack_to
     set_gs_base(&syscost_foreign_thread);
     return;
   }
-  syscost_state.lives[own - syscost_threads].born = static_cast<std::uint32_t>(birth >> kOpeningShift);
   own->blocks_sigsys = parent->blocks_sigsys;
   own->stack_top = stack_top;
   if (arm_calling_thread(guard, *own) < 0) {
