@@ -81,11 +81,11 @@ class Case(unittest.TestCase):
         return Done(done.returncode, done.stdout, done.stderr)
 
     def rows(self, kind=None, **equal):
-        """Of windows, unless kind="run" asks for what the run says of itself."""
+        """Of tests and of what they make, unless kind="run" asks for what the run says of itself, or "between" for the rest."""
         with open(self.csv, newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         self.assertTrue(all(row["end"] == "end" for row in rows))
-        return [row for row in rows if (row["kind"] != "run" if kind is None else row["kind"] == kind)
+        return [row for row in rows if (row["kind"] not in ("run", "between") if kind is None else row["kind"] == kind)
                 and all(row[k] == v for k, v in equal.items())]
 
     def names_of_tests(self):

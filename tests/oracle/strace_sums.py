@@ -30,6 +30,7 @@ class Call:
     def __init__(self, thread, name, text, line):
         self.thread, self.name, self.text, self.entered = thread, name, text, line
         self.result = self.returned = None
+        self.is_restarted = False  # by a signal: the kernel makes it again, and the program sees one call
 
     def end(self, text, line):
         found = RESULT.match(self.text + text)
@@ -37,8 +38,9 @@ class Call:
             raise SystemExit(f"line {line} of strace's log is not understood: {text}")
         self.text, self.returned = found["arguments"].rstrip(), line  # a call in two halves has a blank between them
         result = found["result"]
+        self.is_restarted = result == "?" and "ERESTART" in text
         if result != "?" and not result.startswith("-"):
-            self.result = int(result, 0)
+            self.result = int(result, 8 if re.match(r"0\d", result) else 0)  # umask's is octal
 
 
 def read_calls(path):

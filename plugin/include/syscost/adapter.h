@@ -125,10 +125,15 @@ SYSCOST_EXPORT void settle_outcome(std::string_view outcome);
 /// forbids (--syscost_forbid) and the test did all the same is reported. close_window() does it otherwise.
 SYSCOST_EXPORT void conclude_test();
 
-/// Between these two the open window is not charged, and its times stand still. For a framework that runs the body of a
-/// test several times, and works in between. In pairs, on the window's thread.
+/// Between these two the open window is not charged, and its times stand still: what the process does then is counted
+/// as what it does between windows. For a framework that runs the body of a test several times, and works in between.
+/// In pairs, on the window's thread.
 SYSCOST_EXPORT void pause_window();
 SYSCOST_EXPORT void resume_window();
+
+/// Runs `work` of the adapter on this thread, while no window is open: what the process does then is counted, too
+/// (kind `between`), and this is not. Functions of this file need no such care.
+SYSCOST_EXPORT void do_unseen(const std::function<void()>& work);
 
 /// True when --syscost_profile asks for lines under each test.
 SYSCOST_EXPORT bool prints_lines();

@@ -141,8 +141,11 @@ constexpr int column_since(Column column) {
 }
 
 /// Values of column `kind`: what the window was opened for.
-inline constexpr std::array<std::string_view, 9> kKinds = {"test",      "suite",   "environment", "loop",      "scope",
-                                                           "benchmark", "process", "interval",    "gpu_kernel"};
+inline constexpr std::array<std::string_view, 10> kKinds = {
+    "test", "suite", "environment", "between", "loop", "scope", "benchmark", "process", "interval", "gpu_kernel"};
+
+/// Kind of what a process of tests did while no test, set-up or tear-down ran.
+inline constexpr std::string_view kKindBetween = "between";
 
 /// Kind of a piece of the time of a command that was measured as a whole.
 inline constexpr std::string_view kKindInterval = "interval";

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory_resource>
 #include <vector>
@@ -32,9 +33,10 @@ struct SegmentsHeld {
   /// True if calls that entered on `on` in segment `generation` are the window's.
   bool holds(Generation generation, Lane on) const {
     if (reach == Reach::thread && on != lane) return false;
-    // The newest stretch is the likely one.
-    return std::any_of(stretches.rbegin(), stretches.rend(),
-                       [&](const Stretch& stretch) { return generation >= stretch.first && generation < stretch.end; });
+    // They are in order. A window that rests while others run has one between each two of them.
+    const auto later = std::upper_bound(stretches.begin(), stretches.end(), generation,
+                                        [](Generation one, const Stretch& stretch) { return one < stretch.first; });
+    return later != stretches.begin() && generation < std::prev(later)->end;
   }
 
   Reach reach = Reach::process;

@@ -35,7 +35,7 @@ void WindowBook::split_process(bool arm) {
   process_generation_ = backend_.boundary(Lane::kProcess, arm ? Next::kArm : Next::kDisarm);
   if (arm) latest_ = process_generation_;
   for (ThreadLane& thread : thread_lanes_) {
-    if (!thread.is_muted) continue_lane(thread);
+    if (!thread.is_muted()) continue_lane(thread);
   }
   if (ended != 0) {
     read_segment(Lane::kProcess, ended);
@@ -47,7 +47,7 @@ void WindowBook::split_process(bool arm) {
 // Ends the running segment of a thread's lane, and starts the next one.
 void WindowBook::continue_lane(ThreadLane& thread) {
   const Generation ended = thread.generation;
-  thread.generation = backend_.boundary(thread.lane, thread.is_muted ? Next::kDisarm : Next::kArm);
+  thread.generation = backend_.boundary(thread.lane, thread.is_muted() ? Next::kDisarm : Next::kArm);
   latest_ = std::max(latest_, thread.generation);
   if (ended != 0) read_segment(thread.lane, ended);
 }
@@ -123,7 +123,7 @@ void WindowBook::add(const Crossing& crossing) {
 void WindowBook::abandon(Lane lane) {
   ThreadLane* thread = find(lane);
   if (thread == nullptr) return;
-  thread->windows = 0;
+  thread->windows = thread->mutes = 0;
   for (Window& window : windows_) {
     if (window.held.reach == Reach::thread && window.held.lane == lane && window.is_running()) {
       window.held.stretches.back().end = latest_ + 1;
@@ -131,7 +131,30 @@ void WindowBook::abandon(Lane lane) {
   }
 }
 
-WindowBook::Window* WindowBook::open(Reach reach) {
+void WindowBook::stop(Window& window) {
+  if (window.is_running()) window.held.stretches.back().end = latest_ + 1;
+}
+
+// ---- deputies: before the boundary at which they change places, and after it ----
+
+void WindowBook::step_in(Window* deputy) {
+  if (deputy == nullptr || deputy->is_running()) return;
+  deputy->tells_threads = deputy->tells_threads && tells_threads_;
+  start(*deputy, latest_ + 1);
+}
+
+void WindowBook::note_change(Window* deputy, bool ran) {
+  if (deputy == nullptr || deputy->is_running() == ran) return;
+  const Losses now = backend_.losses();
+  if (ran) {
+    deputy->losses_at_rest = now;
+  } else {
+    deputy->losses_at_open.late += now.late - deputy->losses_at_rest.late;
+    deputy->losses_at_open.lost += now.lost - deputy->losses_at_rest.lost;
+  }
+}
+
+WindowBook::Window* WindowBook::open(Reach reach, Window* deputy) {
   AcquiredLane acquired{Lane::kProcess};
   if (reach == Reach::thread) {
     std::optional<AcquiredLane> free = backend_.acquire_lane();
@@ -141,6 +164,8 @@ WindowBook::Window* WindowBook::open(Reach reach) {
   const Lane lane = acquired.lane;
   std::lock_guard guard(lock_);
   if (acquired.was_left_open) abandon(lane);
+  const bool deputy_ran = deputy != nullptr && deputy->is_running();
+  if (deputy_ran) stop(*deputy);
   if (reach == Reach::process && !process_window_running()) tells_threads_ = backend_.tell_threads_apart();
   Window& window = windows_.emplace_back(reach, lane, memory_);
   window.losses_at_open = backend_.losses();
@@ -159,21 +184,25 @@ WindowBook::Window* WindowBook::open(Reach reach) {
   }
   // Late events of segments that end here are missing in the windows that hold those segments, not in this one.
   window.losses_at_open.late = backend_.losses().late;
+  note_change(deputy, deputy_ran);
   return &window;
 }
 
-void WindowBook::close(Window* window, detail::CostData& into) {
+void WindowBook::close(Window* window, detail::CostData& into, Window* deputy) {
   std::lock_guard guard(lock_);
   if (window->held.reach == Reach::process) {
     // Choose the next segment without the window, but read the ending one with it, because it is still the window's.
-    if (window->is_running()) {
-      window->held.stretches.back().end = latest_ + 1;
-      split_process(process_window_running());
-    }
+    const bool deputy_ran = deputy != nullptr && deputy->is_running();
+    const bool changes = window->is_running() || (deputy != nullptr && !deputy_ran);
+    stop(*window);
+    if (deputy != nullptr && !process_window_running()) tells_threads_ = backend_.tell_threads_apart();
+    step_in(deputy);
+    if (changes) split_process(process_window_running());
+    note_change(deputy, deputy_ran);
   } else if (ThreadLane* thread = find(window->held.lane); thread != nullptr && window->is_running()) {
     Generation ended = thread->generation;
     window->held.stretches.back().end = latest_ + 1;
-    if (--thread->windows == 0 && !thread->is_muted) {
+    if (--thread->windows == 0 && !thread->is_muted()) {
       give_back(*thread);
       read_segment(window->held.lane, ended);
     } else {
@@ -189,7 +218,7 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
   Window& window = windows_.emplace_back(Reach::process, Lane::kProcess, memory_);
   window.losses_at_open = backend_.losses();
   window.held.stretches.reserve(2);
-  if (ended->is_running()) ended->held.stretches.back().end = latest_ + 1;
+  stop(*ended);
   tells_threads_ = backend_.tell_threads_apart();
   window.tells_threads = tells_threads_;
   start(window, latest_ + 1);
@@ -219,11 +248,15 @@ void WindowBook::hand_out(Window* window, detail::CostData& into) {
   windows_.remove_if([&](const Window& candidate) { return &candidate == window; });
 }
 
-void WindowBook::suspend(Window* window) {
+void WindowBook::suspend(Window* window, Window* deputy) {
   std::lock_guard guard(lock_);
   if (!window->is_running()) return;
-  window->held.stretches.back().end = latest_ + 1;
+  stop(*window);
+  const bool deputy_ran = deputy != nullptr && deputy->is_running();
+  // Who opened the window stays who opened it.
+  step_in(deputy);
   split_process(process_window_running());
+  note_change(deputy, deputy_ran);
 }
 
 // ---- syscost's own calls
@@ -233,6 +266,7 @@ std::optional<Lane> WindowBook::mute() {
   const std::optional<AcquiredLane> acquired = backend_.acquire_lane();
   std::lock_guard guard(lock_);
   if (!acquired.has_value()) {
+    if (++mutes_without_lane_ > 1) return std::nullopt;
     for (Window& window : windows_) {
       if (window.held.reach == Reach::process && window.is_running()) ++window.lost;
     }
@@ -242,20 +276,18 @@ std::optional<Lane> WindowBook::mute() {
   if (acquired->was_left_open) abandon(acquired->lane);
   ThreadLane* thread = find(acquired->lane);
   if (thread == nullptr) thread = &thread_lanes_.emplace_back(ThreadLane{acquired->lane, 0, 0});
-  thread->is_muted = true;
-  continue_lane(*thread);
+  if (++thread->mutes == 1) continue_lane(*thread);
   return acquired->lane;
 }
 
 void WindowBook::unmute(std::optional<Lane> muted) {
   std::lock_guard guard(lock_);
   if (!muted.has_value()) {
-    if (process_window_running()) split_process(true);
+    if (--mutes_without_lane_ == 0 && process_window_running()) split_process(true);
     return;
   }
   ThreadLane* thread = find(*muted);
-  if (thread == nullptr || !thread->is_muted) return;
-  thread->is_muted = false;
+  if (thread == nullptr || --thread->mutes > 0) return;
   if (thread->windows > 0) {
     continue_lane(*thread);
   } else {
@@ -274,11 +306,14 @@ bool WindowBook::pause_trace(CallTrace& trace) {
   return trace.pause();
 }
 
-void WindowBook::resume(Window* window) {
+void WindowBook::resume(Window* window, Window* deputy) {
   std::lock_guard guard(lock_);
   if (window->is_running()) return;
+  const bool deputy_ran = deputy != nullptr && deputy->is_running();
+  if (deputy_ran) stop(*deputy);
   start(*window, latest_ + 1);
   split_process(true);
+  note_change(deputy, deputy_ran);
 }
 
 }  // namespace syscost

@@ -37,26 +37,27 @@ class WindowBook final : private CrossingSink {
   WindowBook(Backend& backend, std::pmr::memory_resource& memory);
 
   /// Opens a window; the last thing it does is to arm. A thread window must be closed by the thread that opened it.
-  /// Null when no lane is left for a thread window. Any thread.
-  Window* open(Reach reach);
+  /// Null when no lane is left for a thread window. Any thread. `deputy`: as in close().
+  Window* open(Reach reach, Window* deputy = nullptr);
 
   /// Ends the window (first thing), adds its counts to `into`, and deletes it. Any thread may close a process window,
-  /// and the window of a thread that has ended.
-  void close(Window* window, detail::CostData& into);
+  /// and the window of a thread that has ended. `deputy`: a process window that runs where the other one does not, and
+  /// rests otherwise. The two change places at one boundary, so each call is in one of them, and in one only.
+  void close(Window* window, detail::CostData& into, Window* deputy = nullptr);
 
   /// Ends the process window `ended` as close() does, and opens the next one at the same boundary: each call of the two
   /// is in one of them, and in one only.
   Window* replace(Window* ended, detail::CostData& into);
 
   /// Stop and resume charging calls to the process window `window`, which stays open: for a loop inside a test, which
-  /// has its own window.
-  void suspend(Window* window);
-  void resume(Window* window);
+  /// has its own window. `deputy`: as in close().
+  void suspend(Window* window, Window* deputy = nullptr);
+  void resume(Window* window, Window* deputy = nullptr);
 
   /// The calling thread's calls belong to no window until unmute(): they are syscost's own. Calls of other threads
-  /// count as before. Not nested. The first time on a thread it may make one syscall, which counts nowhere. Returns the
-  /// thread's lane. Empty if it cannot get one: then the process windows count nothing for this time, and each has lost
-  /// an event.
+  /// count as before. The first time on a thread it may make one syscall, which counts nowhere. Returns the thread's
+  /// lane. Empty if it cannot get one: then the process windows count nothing for this time, and each has lost an
+  /// event.
   std::optional<Lane> mute();
   /// Ends mute(), which returned `muted`, on the same thread.
   void unmute(std::optional<Lane> muted);
@@ -78,7 +79,8 @@ class WindowBook final : private CrossingSink {
     SegmentsHeld held;
     CallTable table;
     ChildTables children;
-    Losses losses_at_open;
+    Losses losses_at_open;  ///< And those while it rested as a deputy.
+    Losses losses_at_rest;
     std::uint64_t untraced = 0;
     bool tells_threads = true;
     std::uint64_t lost = 0;  ///< While calls could not be told from syscost's own.
@@ -90,11 +92,15 @@ class WindowBook final : private CrossingSink {
     Lane lane;
     int windows;
     Generation generation;
-    bool is_muted = false;
+    int mutes = 0;
+    bool is_muted() const { return mutes > 0; }
   };
 
   // All under lock_.
   void start(Window& window, Generation first) { window.held.stretches.push_back({first, SegmentsHeld::kOpen}); }
+  void stop(Window& window);
+  void step_in(Window* deputy);
+  void note_change(Window* deputy, bool ran);
   void hand_out(Window* window, detail::CostData& into);
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
@@ -116,6 +122,7 @@ class WindowBook final : private CrossingSink {
   ChildTables segment_children_;
   Generation process_generation_ = 0;  // of lane 0; 0 = disarmed
   Generation latest_ = 0;              // the newest generation of all
+  int mutes_without_lane_ = 0;
   bool tells_threads_ = false;  // in the segments of lane 0, since a window of the process was opened beside none
 };
 

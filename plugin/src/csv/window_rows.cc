@@ -290,7 +290,7 @@ void WindowRows::append_children(std::pmr::string& out, const WindowColumns& win
     child.kind = "process";
     child.test = window.test;
     child.window = program;
-    child.parent = window.window;
+    child.parent = window.kind == schema::kKindBetween ? window.kind : window.window;
     child.repetition = window.repetition;
     if (window.per_run_of_children != nullptr) {
       const auto parts = window.per_run_of_children->find(std::string_view(program));

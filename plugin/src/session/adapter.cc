@@ -18,7 +18,6 @@
 #include "session/windows/own_calls.h"
 
 namespace syscost::adapter {
-
 bool take_options(int* argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + *argc);
   const Result<session::ParsedOptions>& parsed =
@@ -49,11 +48,15 @@ void check_report_or_exit(std::string_view framework, std::string_view file) {
 }
 
 void start_or_exit(const Framework& framework) {
-  session::started_session(framework);
+  session::Session& session = session::started_session(framework);
+  // A process that counts for benchmarks runs passes, of which each has its own numbers.
+  if (!framework.name.empty() && !session.options().is_counting_process && !session.is_fork_child())
+    session.windows().begin_between();
 }
 
 void begin_tests(std::string_view only_test) {
   session::Session& session = session::process_session();
+  const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.begin_tests(only_test);
 }
@@ -93,14 +96,14 @@ void settle_outcome(std::string_view outcome) {
 
 void pause_window() {
   std::optional<session::OwnCalls> own;
-  session::process_session().windows().stop_charging(own);
+  session::process_session().windows().stop_charging(own, session::Windows::Pause::framework);
   session::process_session().faults().report_so_far();
 }
 
 void resume_window() {
   const session::OwnCalls own(session::process_session().loops().backend());
   session::process_session().windows().leave_out_pause({});
-  session::process_session().windows().charge_again();
+  session::process_session().windows().charge_again(session::Windows::Pause::framework);
 }
 
 bool is_fork_child() {
@@ -142,14 +145,23 @@ void without_faults(const std::function<void()>& work) {
   work();
 }
 
+void do_unseen(const std::function<void()>& work) {
+  const session::Session* const session = session::made_process_session.load();
+  if (session == nullptr) return work();
+  const session::WorkBetween between = session->work_between();
+  work();
+}
+
 void finish() {
   session::Session& session = session::process_session();
+  const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.finish();
 }
 
 void finish_tests(std::string_view outcome) {
   session::Session& session = session::process_session();
+  const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.finish_tests(outcome);
 }

@@ -32,6 +32,7 @@ std::optional<Result<ParsedOptions>> parsed_options;
 bool end_process() {
   Session& session = process_session();
   if (session.is_fork_child()) return true;
+  const WorkBetween between = session.work_between();
   const OwnWork work(session.backend().current());
   LoopRun::end_process(session.loops());
   session.windows().end_at_exit();

@@ -59,6 +59,7 @@ class Session {
   /// True if a backend is open.
   bool can_count() const { return shared_.backend.current() != nullptr; }
   const BackendHolder& backend() const { return shared_.backend; }
+  WorkBetween work_between() const { return WorkBetween(shared_); }
   CallSites& call_sites() { return shared_.call_sites(); }
   bool is_fork_child() const { return shared_.is_fork_child(); }
   void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }

@@ -268,6 +268,81 @@ TEST_F(WindowBookTest, ChargesALoopInsideASuspendedTestToTheLoopOnly) {
   EXPECT_EQ(close(test).calls, 0U);
 }
 
+TEST_F(WindowBookTest, ADeputyHasWhatNoOtherWindowHas) {
+  WindowBook::Window* deputy = open();
+  std::uint64_t of_tests = 0;
+  for (int test = 1; test <= 3; ++test) {
+    kernel_.call();
+    WindowBook::Window* window = book_.open(Reach::process, deputy);
+    for (int i = 0; i < test; ++i) kernel_.call();
+    detail::CostData cost(std::pmr::get_default_resource());
+    book_.close(window, cost, deputy);
+    of_tests += cost.table.at(kReadId).calls;
+  }
+  kernel_.call();
+  EXPECT_EQ(of_tests, 6U);
+  EXPECT_EQ(close(deputy).calls, 4U);
+  EXPECT_FALSE(kernel_.armed(Lane::kProcess));
+}
+
+TEST_F(WindowBookTest, ADeputyFinishesACallThatOutlivesATest) {
+  WindowBook::Window* deputy = open();
+  FakeBackend::Inside crossing = kernel_.enter();
+  WindowBook::Window* window = book_.open(Reach::process, deputy);
+  FakeBackend::Inside into_gap = kernel_.enter();
+  detail::CostData cost(std::pmr::get_default_resource());
+  book_.close(window, cost, deputy);
+  kernel_.leave(crossing);
+  kernel_.leave(into_gap);
+  EXPECT_EQ(cost.table.at(kReadId).in_flight(), 1U);
+  const Tally between = close(deputy);
+  EXPECT_EQ(between.calls, 1U);
+  EXPECT_EQ(between.carried_in, 1U);
+}
+
+TEST_F(WindowBookTest, ADeputyRunsWhileAWindowIsSuspendedForIt) {
+  WindowBook::Window* deputy = open();
+  WindowBook::Window* window = book_.open(Reach::process, deputy);
+  kernel_.call();
+  book_.suspend(window);
+  kernel_.call();  // of a loop: of neither
+  book_.resume(window);
+  book_.suspend(window, deputy);
+  kernel_.call();
+  kernel_.call();
+  book_.resume(window, deputy);
+  kernel_.call();
+  EXPECT_EQ(close(window).calls, 2U);
+  EXPECT_EQ(close(deputy).calls, 2U);
+}
+
+TEST_F(WindowBookTest, ADeputyHasTheLossesOfItsOwnTimeOnly) {
+  WindowBook::Window* deputy = open();
+  kernel_.lose(1);
+  WindowBook::Window* window = book_.open(Reach::process, deputy);
+  kernel_.lose(10);
+  kernel_.be_late_at_next_read(2);
+  detail::CostData cost(std::pmr::get_default_resource());
+  book_.close(window, cost, deputy);
+  EXPECT_EQ(cost.lost, 10U);
+  EXPECT_EQ(cost.late, 2U);
+  kernel_.lose(4);
+  close(deputy);
+  EXPECT_EQ(lost_, 5U);
+  EXPECT_EQ(late_, 0U);
+}
+
+TEST_F(WindowBookTest, MutesAThreadUntilTheOutermostEnds) {
+  WindowBook::Window* window = open();
+  const std::optional<Lane> outer = book_.mute();
+  const std::optional<Lane> inner = book_.mute();
+  book_.unmute(inner);
+  kernel_.call(Lane{1});
+  book_.unmute(outer);
+  kernel_.call(Lane{1});
+  EXPECT_EQ(close(window).calls, 1U);
+}
+
 TEST_F(WindowBookTest, ReportsLossesOfItsOwnTimeOnly) {
   kernel_.lose(5);
   WindowBook::Window* window = open();

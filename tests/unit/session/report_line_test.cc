@@ -75,41 +75,47 @@ TEST(ReportLine, LeavesTimesOutWhereTheyWereNotMeasured) {
 }
 
 TEST(RemoveFrameworkWrites, TakesThemOutWhenAllWritesAreTheFrameworks) {
+  CallTable removed(std::pmr::get_default_resource());
   auto cost = cost_data();
   count(*cost, SYS_write, 2, 100);
   count(*cost, SYS_openat, 1, 100);
-  remove_framework_writes(cost->table, 2);
+  remove_framework_writes(cost->table, 2, removed);
   EXPECT_EQ(Cost(cost).entries("write"), 0);
   EXPECT_EQ(Cost(cost).entries(), 1);
+  EXPECT_EQ(removed.size(), 1U);
+  EXPECT_EQ(removed.at({Abi::x86_64, SYS_write}).entries, 2U);
 }
 
 TEST(RemoveFrameworkWrites, TakesThemOutWhereOnlyCallsAreMeasured) {
+  CallTable removed(std::pmr::get_default_resource());
   auto cost = cost_data();
   cost->measured.entries = false;
   cost->table.at({Abi::x86_64, SYS_write}).calls = 2;
-  remove_framework_writes(cost->table, 2);
+  remove_framework_writes(cost->table, 2, removed);
   EXPECT_EQ(Cost(cost).calls("write"), 0);
 }
 
 TEST(RemoveFrameworkWrites, TakesThemOutOfAllLines) {
+  CallTable removed(std::pmr::get_default_resource());
   auto cost = cost_data();
   SyscallId write{Abi::x86_64, SYS_write};
   for (const std::uint32_t stack : {3U, 4U}) {
     write.detail.stack = stack;
     cost->table.at(write).calls = 1;
   }
-  remove_framework_writes(cost->table, 1);
+  remove_framework_writes(cost->table, 1, removed);
   EXPECT_EQ(Cost(cost).calls("write"), 2);
-  remove_framework_writes(cost->table, 2);
+  remove_framework_writes(cost->table, 2, removed);
   EXPECT_EQ(Cost(cost).calls("write"), 0);
 }
 
 TEST(RemoveFrameworkWrites, LeavesAMixtureAlone) {
+  CallTable removed(std::pmr::get_default_resource());
   auto cost = cost_data();
   count(*cost, SYS_write, 3, 100);
-  remove_framework_writes(cost->table, 2);
+  remove_framework_writes(cost->table, 2, removed);
   EXPECT_EQ(Cost(cost).entries("write"), 3);
-  remove_framework_writes(cost->table, 0);
+  remove_framework_writes(cost->table, 0, removed);
   EXPECT_EQ(Cost(cost).entries("write"), 3);
 }
 

@@ -101,7 +101,7 @@ void TestBodies::run_end() {
 }
 
 void TestBodies::test_start(const std::string& name, const names::TestPlace& place) {
-  test_ = names_.of(name, place);
+  adapter::do_unseen([&] { test_ = names_.of(name, place); });
   if (is_started_) adapter::begin_tests({});
 }
 
@@ -150,12 +150,14 @@ void TestBodies::test_end(const char* outcome) {
   resume();
   const adapter::Report report = adapter::close_window(outcome);
   if (!adapter::prints_lines() || adapter::is_fork_child()) return;
-  for (const std::string& loop : report.loops)
-    SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), loop.c_str());
-  SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), report.line.c_str());
-  for (const std::string& line : report.tools)
-    SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), line.c_str());
-  SYSCOST_LIBC(fflush)(stdout);
+  adapter::do_unseen([&] {
+    for (const std::string& loop : report.loops)
+      SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), loop.c_str());
+    SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), report.line.c_str());
+    for (const std::string& line : report.tools)
+      SYSCOST_LIBC(printf)("[ SYSCOST  ] %s: %s\n", test_.c_str(), line.c_str());
+    SYSCOST_LIBC(fflush)(stdout);
+  });
 }
 
 bool TestBodies::fail(std::string_view message) {

@@ -20,6 +20,7 @@
 #include "adapters/names/equal_names.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
+#include "syscost/adapter.h"
 #include "syscost/counting.h"
 
 namespace syscost::catch2_adapter {
@@ -162,8 +163,11 @@ const void* on_test_registry(const void* hub) {
 void on_test_start(const void* reporter, const void* info) {
   const auto begin = [info] {
     static bool knows_names = false;
-    if (!std::exchange(knows_names, true)) learn_names();
-    const Test test = read_test(info);
+    Test test;
+    adapter::do_unseen([&] {
+      if (!std::exchange(knows_names, true)) learn_names();
+      test = read_test(info);
+    });
     test_bodies().test_start(test.name, test.place);
   };
   pass_on(reporter, catch2().slots.test_start, begin, info);
@@ -171,7 +175,13 @@ void on_test_start(const void* reporter, const void* info) {
 
 void on_test_end(const void* reporter, const void* stats) {
   pass_on(
-      reporter, catch2().slots.test_end, [stats] { test_bodies().test_end(outcome(stats)); }, stats);
+      reporter, catch2().slots.test_end,
+      [stats] {
+        const char* its = "";
+        adapter::do_unseen([&] { its = outcome(stats); });
+        test_bodies().test_end(its);
+      },
+      stats);
 }
 
 /// What prepares and ends a fixture that stays runs where an exception would end the program.

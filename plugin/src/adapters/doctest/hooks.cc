@@ -19,6 +19,7 @@
 #include "adapters/names/equal_names.h"
 #include "agent/find/overridden.h"
 #include "agent/find/texts.h"
+#include "syscost/adapter.h"
 #include "syscost/counting.h"
 
 namespace syscost::doctest_adapter {
@@ -168,10 +169,14 @@ void on_test_start(const void* reporter, const void* test_case) {
   if (doctest().is_running) return;
   doctest().is_running = true;
   static bool knows_names = false;
-  if (!std::exchange(knows_names, true)) learn_names(test_case);
-  const Test test = read_test(test_case);
+  Test test;
+  Body* place = nullptr;
+  adapter::do_unseen([&] {
+    if (!std::exchange(knows_names, true)) learn_names(test_case);
+    test = read_test(test_case);
+    place = place_of_body(test_case);
+  });
   test_bodies().test_start(test.name, test.place);
-  Body* const place = place_of_body(test_case);
   if (place == nullptr) {
     adapter::refuse(
         {"the bodies of this program's tests are not found: its doctest is no version from 2.3.8 to 2.5.2, or "
@@ -190,7 +195,8 @@ void on_test_end(const void* reporter, const void* stats) {
     if (doctest().place != nullptr) *doctest().place = doctest().body;
     doctest().place = nullptr;
     constexpr unsigned kAsItShouldBe = 64 | 256 | 512;
-    const auto reasons = read_value<unsigned>(static_cast<const char*>(stats) + 16);
+    std::optional<unsigned> reasons;
+    adapter::do_unseen([&] { reasons = read_value<unsigned>(static_cast<const char*>(stats) + 16); });
     const bool has_passed = reasons && (*reasons == 0 || (*reasons & kAsItShouldBe) != 0);
     test_bodies().test_end(!reasons ? "" : has_passed ? "passed" : "failed");
   }

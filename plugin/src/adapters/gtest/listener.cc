@@ -77,12 +77,14 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
   adapter::check_report_or_exit(framework.name, report_file());
   adapter::start_or_exit(framework);
   const std::vector<const testing::TestInfo*> tests = tests_of(unit_test);
-  names_.set_all(
-      tests.size(), [&](std::size_t i) { return full_name(*tests[i]); },
-      [&](std::size_t i) { return place_of(*tests[i]); });
-  if (unit_test.test_to_run_count() != 1) return;
-  const auto only = std::find_if(tests.begin(), tests.end(), [](const auto* test) { return test->should_run(); });
-  if (only != tests.end()) only_test_ = names_.of(full_name(**only), place_of(**only));
+  adapter::do_unseen([&] {
+    names_.set_all(
+        tests.size(), [&](std::size_t i) { return full_name(*tests[i]); },
+        [&](std::size_t i) { return place_of(*tests[i]); });
+    if (unit_test.test_to_run_count() != 1) return;
+    const auto only = std::find_if(tests.begin(), tests.end(), [](const auto* test) { return test->should_run(); });
+    if (only != tests.end()) only_test_ = names_.of(full_name(**only), place_of(**only));
+  });
 }
 
 void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
@@ -106,7 +108,7 @@ void WindowKeeper::before_test() {
 }
 
 void WindowKeeper::test_start(const testing::TestInfo& test) {
-  test_ = names_.of(full_name(test), place_of(test));
+  adapter::do_unseen([&] { test_ = names_.of(full_name(test), place_of(test)); });
   windows_.test_start(test_);
 }
 
@@ -114,11 +116,12 @@ void WindowKeeper::test_end(const testing::TestInfo& test) {
   adapter::conclude_test();
   const adapter::Report report = adapter::close_unsettled(outcome(*test.result()), windows_.printed_lines());
   if (adapter::is_fork_child()) return;
-  // Only for a file that will show them: a test may look at its own properties.
-  if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report, test);
-  if (!adapter::prints_lines()) return;
-  // Under --gtest_brief no line above says which test this is.
-  print_line(report, printer_speaks() ? std::string() : test_);
+  adapter::do_unseen([&] {
+    // Only for a file that will show them: a test may look at its own properties.
+    if (!std::string(SYSCOST_GTEST_FLAG(output)).empty()) record_properties(report, test);
+    // Under --gtest_brief no line above says which test this is.
+    if (adapter::prints_lines()) print_line(report, printer_speaks() ? std::string() : test_);
+  });
 }
 
 void WindowKeeper::after_test(const testing::TestInfo& test) {

@@ -34,7 +34,7 @@ void TestWindows::environments_end() {
 }
 
 void TestWindows::open_suite_window(const char* window, int lines) {
-  make_first_locale();
+  adapter::do_unseen(make_first_locale);
   open(adapter::Kind::suite, suite_, window, lines);
 }
 

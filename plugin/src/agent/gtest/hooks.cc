@@ -185,6 +185,14 @@ void on_tear_down_end(const void* repeater, const void* unit_test) {
   end_environments(repeater, unit_test, &EventSlots::tear_down_end);
 }
 
+/// Reads memory by system calls.
+template <class Read>
+auto unseen(Read read) {
+  decltype(read()) result;
+  adapter::do_unseen([&] { result = read(); });
+  return result;
+}
+
 std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcxx) {
   for (const StringLayout layout : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
     if (layout == StringLayout::libcxx && !may_be_libcxx) continue;
@@ -199,7 +207,8 @@ std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcx
 void on_suite_start(const void* repeater, const void* test_suite) {
   pass_on(repeater, &EventSlots::suite_start, test_suite);
   if (!is_ours(repeater)) return;
-  const std::optional<gtest::Suite> suite = read_suite(test_suite, version_of(repeater).may_be_libcxx);
+  const std::optional<gtest::Suite> suite =
+      unseen([&] { return read_suite(test_suite, version_of(repeater).may_be_libcxx); });
   if (!suite) {
     refuse_version();
   }
@@ -225,9 +234,9 @@ void on_test_start(const void* repeater, const void* test_info) {
   pass_on(repeater, &EventSlots::test_start, test_info);
   if (!is_measured) return;
   run().has_failed = run().is_skipped = false;
-  const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
+  const std::optional<gtest::Test> test = unseen([&] { return gtest::read_test(test_info, run().strings); });
   if (!test) refuse_version();
-  const std::string name = run().names.of(test->name, test->place);
+  const std::string name = unseen([&] { return run().names.of(test->name, test->place); });
   if (name != test->name) say_that_numbers_depend_on_order();
   run().windows.test_start(name);
 }
@@ -269,7 +278,7 @@ void on_test_end(const void* repeater, const void* test_info) {
   const bool is_measured = is_ours(repeater);
   if (is_measured) {
     const adapter::Report report = adapter::close_unsettled(outcome(), run().windows.printed_lines());
-    if (adapter::prints_lines() && !adapter::is_fork_child()) print(report);
+    if (adapter::prints_lines() && !adapter::is_fork_child()) adapter::do_unseen([&] { print(report); });
   }
   pass_on(repeater, &EventSlots::test_end, test_info);
   if (!is_measured) return;

@@ -7,6 +7,8 @@
 // which class changes which member.
 #pragma once
 
+#include <unistd.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +70,8 @@ struct Measurement {
   std::optional<OpenWindow> window;
   std::atomic<bool> has_window{false};
 
+  std::atomic<OpenBackend*> between_opened{nullptr};
+
   // Set by the loops.
   std::atomic<bool> in_loop{false};
   std::atomic<bool> is_backend_detached{false};  ///< For a loop's timed passes. A scope attaches it.
@@ -76,6 +80,21 @@ struct Measurement {
 
   /// Grows when tools are attached and when they are detached; odd while they are attached.
   std::atomic<std::uint64_t> tools_epoch{0};
+
+  /// The backend that counts what happens while no window is open; null = none does, or not any more, because a test
+  /// disabled it. If there is one, all that syscost does on any thread is OwnCalls.
+  OpenBackend* counts_between() const {
+    OpenBackend* const opened = between_opened.load(std::memory_order_acquire);
+    const bool counts = opened != nullptr && opened == backend.current() && opened->is_intact.load();
+    return counts ? opened : nullptr;
+  }
+
+  /// Makes a write that fails. Its text appears in strace's log, so that a program can cut the log there.
+  void write_marker(std::string_view text) const {
+    if (!options.markers) return;
+    // It fails on purpose: there is no descriptor -1.
+    [[maybe_unused]] const ssize_t written = write(-1, text.data(), text.size());
+  }
 
   bool is_fork_child() const { return fork_detector.is_fork_child(); }
   /// True where faults are inert.

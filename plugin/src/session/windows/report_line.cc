@@ -96,7 +96,7 @@ std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls
   return text + detail::filter_note(cost);
 }
 
-void remove_framework_writes(CallTable& table, int count) {
+void remove_framework_writes(CallTable& table, int count, CallTable& removed) {
   if (count <= 0) return;
   const auto is_write = [](const SyscallId& id) { return id.abi == Abi::x86_64 && id.number == SYS_write; };
   std::uint64_t writes = 0;  // from all lines
@@ -106,7 +106,9 @@ void remove_framework_writes(CallTable& table, int count) {
   }
   if (writes != static_cast<std::uint64_t>(count)) return;
   for (const auto& [id, tally] : table) {
-    if (is_write(id)) table.at(id).clear();
+    if (!is_write(id)) continue;
+    removed.at(id).merge(tally);
+    table.at(id).clear();
   }
 }
 

@@ -23,8 +23,9 @@ std::string format_ns(std::uint64_t ns);
 
 /// Removes the framework's own progress output from a window (GoogleTest prints "[ RUN      ]" between a suite's set-up
 /// and its first test). It removes writes only if the window has exactly `count` of them: then all are the framework's.
-/// If the window also wrote by itself, nothing is removed, because latencies cannot be separated.
-void remove_framework_writes(CallTable& table, int count);
+/// If the window also wrote by itself, nothing is removed, because latencies cannot be separated. Adds what it removes
+/// to `removed`.
+void remove_framework_writes(CallTable& table, int count, CallTable& removed);
 
 /// True if the table has no count.
 bool is_empty(const CallTable& table);

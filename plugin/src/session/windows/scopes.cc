@@ -13,6 +13,7 @@
 #include "core/selector.h"
 #include "core/syscall_table.h"
 #include "os/quiet_memory.h"
+#include "session/windows/between.h"
 #include "session/windows/leaks.h"
 #include "session/windows/own_calls.h"
 #include "session/windows/unavailable_costs.h"
@@ -41,7 +42,10 @@ ScopeRecord* Scopes::open(std::string_view name, Reach reach, Cost& cost) {
   cost = unavailable_cost::pending();
   // Wait for a thread that writes rows: its calls are not part of the scope.
   Recorder::Lock guard;
-  if (reach == Reach::process) guard = shared_.recorder.take_lock(scope);
+  if (reach == Reach::process) {
+    const bool counts_waiting = shared_.counts_between() != nullptr;
+    guard = counts_waiting ? shared_.recorder.take_lock_inside_window() : shared_.recorder.take_lock(scope);
+  }
   scope->reach = reach;
   scope->hidden_losses_before = opened->hidden_losses(reach);
   scope->tools_epoch_before = shared_.tools_epoch.load();
@@ -72,6 +76,7 @@ Cost Scopes::close(ScopeRecord* scope) {
   shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
 
   if (shared_.is_idle()) {
+    const WorkBetween work(shared_);
     const Recorder::Lock guard = shared_.recorder.take_lock();
     // A thread that opens a window sets has_window before it waits for this lock.
     if (shared_.is_idle()) {

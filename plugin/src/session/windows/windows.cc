@@ -2,7 +2,6 @@
 #include "session/windows/windows.h"
 
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -79,17 +78,15 @@ std::string_view kind_of(const OpenWindow& window) {
 
 }  // namespace
 
-/// Makes a write that fails. Its text appears in strace's log, so that a program can cut the log at windows.
 void Windows::write_marker(const char* what, const OpenWindow& window) const {
   if (!shared_.options.markers) return;
-  const std::string text = std::string(what) + " " + spoken_name(kind_of(window), window.test, window.name);
-  // It fails on purpose: there is no descriptor -1.
-  [[maybe_unused]] ssize_t written = write(-1, text.data(), text.size());
+  shared_.write_marker(std::string(what) + " " + spoken_name(kind_of(window), window.test, window.name));
 }
 
 void Windows::open(const adapter::WindowName& name) {
   if (shared_.is_fork_child()) return;
   SYSCOST_CHECK(shared_.is_started.load(std::memory_order_acquire) && !shared_.window.has_value());
+  const WorkBetween work(shared_);
   OpenWindow& window = shared_.window.emplace();
   window.kind = name.kind;
   window.test = name.test;
@@ -150,7 +147,7 @@ void Windows::arm() {
   window.opened_ns = window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
     window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
-    window.book_window = window.opened->book.open(Reach::process);
+    window.book_window = window.opened->book.open(Reach::process, between_.deputy(window.opened));
   }
   if (window.is_traced) tools_.arm();
 }
@@ -165,7 +162,7 @@ std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
   }
   OpenBackend& opened = *window.opened;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
-  opened.book.close(window.book_window, *cost);
+  opened.book.close(window.book_window, *cost, between_.deputy(&opened));
   Leaks::end_calls(window, shared_);
   write_marker("syscost-end", window);
   Result<void> checked = shared_.backend.check(opened);
@@ -202,6 +199,7 @@ adapter::Report Windows::close(std::string_view outcome, int framework_writes, O
     explain_fork_child_with_window();
     return {Cost(*unavailable_cost::fork_child().unavailable()), 0, {}};
   }
+  const WorkBetween work(shared_);
   if (!claim_closing()) {
     return {Cost(Unavailable{"The process ended while the test ran.", "End threads before exit()."}), 0, {}};
   }
@@ -210,6 +208,7 @@ adapter::Report Windows::close(std::string_view outcome, int framework_writes, O
 
 void Windows::settle_outcome(std::string_view outcome) {
   if (shared_.is_fork_child()) return;
+  const WorkBetween work(shared_);
   const Recorder::Lock guard = shared_.recorder.take_lock();
   const OwnCalls own(backend_of_open_scopes());
   shared_.recorder.settle_outcome(outcome);
@@ -273,7 +272,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     trace_.conclude(window, spoken_name(columns.kind, columns.test, columns.window), end_ns, cost);
   }
   if (cost != nullptr && window.is_command) take_children(*cost, window);
-  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes);
+  if (cost != nullptr) remove_framework_writes(cost->table, framework_writes, between_.of_framework());
   if (cost != nullptr && shared_.options.writes_stacks()) {
     shared_.recorder.enter_file();
     trace_.write_stacks(window, *cost);
@@ -311,6 +310,13 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
 }
 
 void Windows::end_at_exit() {
+  const WorkBetween work(shared_);
+  end_open_window();
+  const Recorder::Lock guard = shared_.recorder.take_lock_within_a_second();
+  if (guard.owns_lock()) between_.end();
+}
+
+void Windows::end_open_window() {
   if (!shared_.has_window.load(std::memory_order_acquire)) return;
   if (!claim_closing()) {
     // Another thread is closing the window, and will soon finish. Or a signal handler called exit() in the middle of
@@ -338,14 +344,15 @@ void Windows::end_at_exit() {
   say(name + ": " + report.line);
 }
 
-void Windows::stop_charging(std::optional<OwnCalls>& own) {
+void Windows::stop_charging(std::optional<OwnCalls>& own, Pause pause) {
   // A tool would see the syscall that the thread's first OwnCalls makes.
   if (shared_.window.has_value() && shared_.window->is_traced) tools_.disarm();
   own.emplace(shared_.backend.current());
-  if (!shared_.window.has_value()) return;
+  if (!shared_.window.has_value()) return between_.stop();
   OpenWindow& window = *shared_.window;
   if (window.book_window != nullptr) {
-    window.opened->book.suspend(window.book_window);
+    window.opened->book.suspend(window.book_window,
+                                pause == Pause::framework ? between_.deputy(window.opened) : nullptr);
     // Losses of the test so far that only a syscall shows must not be charged to the loop. If the backend was disabled,
     // closing the window will notice it again.
     if (shared_.backend.current() == window.opened) static_cast<void>(shared_.backend.check(*window.opened));
@@ -366,10 +373,13 @@ void Windows::leave_out_pause(std::string_view excluded) {
   window.start_ns += monotonic_ns() - window.loop_start_ns;
 }
 
-void Windows::charge_again() {
-  if (!shared_.window.has_value()) return;
+void Windows::charge_again(Pause pause) {
+  if (!shared_.window.has_value()) return between_.go_on();
   OpenWindow& window = *shared_.window;
-  if (window.book_window != nullptr) window.opened->book.resume(window.book_window);
+  if (window.book_window != nullptr) {
+    window.opened->book.resume(window.book_window,
+                               pause == Pause::framework ? between_.deputy(window.opened) : nullptr);
+  }
   if (window.is_traced) tools_.arm();
 }
 

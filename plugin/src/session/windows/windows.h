@@ -11,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "session/windows/between.h"
 #include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
 #include "session/windows/own_calls.h"
@@ -29,7 +30,10 @@ enum class Outcome {
 class Windows {
  public:
   Windows(Measurement& shared, WindowTools& tools, WindowTrace& trace)
-      : shared_(shared), tools_(tools), trace_(trace) {}
+      : shared_(shared), between_(shared), tools_(tools), trace_(trace) {}
+
+  /// From now on, what happens while no window is open has a window of its own (between.h).
+  void begin_between() { between_.begin(); }
 
   void open(const adapter::WindowName& name);
   /// The window of a command that runs below this process: its counts are those of the processes below. `starter` as in
@@ -42,18 +46,24 @@ class Windows {
   adapter::Report close(std::string_view outcome, int framework_writes, Outcome is = Outcome::settled);
   /// Writes the rows that wait for it, if any do.
   void settle_outcome(std::string_view outcome);
-  /// For a process that ends with the window open: the row has the counts so far, and no outcome.
+  /// For a process that ends: the row of an open window has the counts so far, and no outcome. Keeps the rows of what
+  /// happened between windows.
   void end_at_exit();
 
   // For a loop inside the window, on the window's thread. They leave the window alone if none is open.
 
+  /// Who works while the window is not charged.
+  enum class Pause {
+    loop,       ///< A loop of syscost.
+    framework,  ///< Its calls are those between windows.
+  };
   /// From now on, calls and time are not charged to the window. Makes `own` before its first syscall.
-  void stop_charging(std::optional<OwnCalls>& own);
+  void stop_charging(std::optional<OwnCalls>& own, Pause pause = Pause::loop);
   /// Takes the time since stop_charging() out of the window. Its row says that it excludes loop `excluded`, unless that
   /// is empty.
   void leave_out_pause(std::string_view excluded);
   /// Charges the window again; the last step.
-  void charge_again();
+  void charge_again(Pause pause = Pause::loop);
 
   /// The result of syscost::cycles(), which becomes column `iterations` of the running test.
   int cycles(int fallback);
@@ -64,10 +74,12 @@ class Windows {
   void write_marker(const char* what, const OpenWindow& window) const;
   std::shared_ptr<detail::CostData> read_and_check(OpenWindow& window, std::shared_ptr<const Unavailable>& why_not);
   bool claim_closing();
+  void end_open_window();
   adapter::Report finish_closing(std::string_view outcome, int framework_writes, Outcome is);
   void explain_fork_child_with_window() const;
 
   Measurement& shared_;
+  Between between_;
   WindowTools& tools_;
   WindowTrace& trace_;
   Leaks leaks_;

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "session/windows/between.h"
+
+#include <memory>
+
+#include "session/windows/report_line.h"
+#include "syscost/schema.h"
+
+namespace syscost::session {
+
+/// In a window it would be one of the calls that strace shows there.
+void WorkBetween::mark(std::string_view text) const {
+  if (!shared_.has_window && !shared_.is_fork_child() && shared_.counts_between() != nullptr)
+    shared_.write_marker(text);
+}
+
+void Between::begin() {
+  OpenBackend* const opened = shared_.backend.current();
+  const Options& options = shared_.options;
+  // Their files have the calls of windows, one by one: there is no room for those of the whole process.
+  const bool is_recorded = options.trace.wanted || options.scheduler.wanted;
+  if (opened == nullptr || opened_ != nullptr || !shared_.recorder.has_csv() || is_recorded) return;
+  const std::optional<AcquiredLane> lane = opened->backend->acquire_lane();
+  if (!lane.has_value()) return;
+  opened_ = opened;
+  // Takes the lane, and gives it back.
+  const OwnCalls own(opened);
+  shared_.write_marker("syscost-begin between");
+  window_ = opened->book.open(Reach::process);
+  shared_.between_opened.store(opened, std::memory_order_release);
+}
+
+void Between::stop() {
+  if (window_ != nullptr) opened_->book.suspend(window_);
+}
+
+void Between::go_on() {
+  if (window_ != nullptr) opened_->book.resume(window_);
+}
+
+void Between::end() {
+  if (window_ == nullptr || shared_.counts_between() == nullptr) return;
+  const std::shared_ptr<detail::CostData> cost = opened_->new_cost();
+  opened_->book.close(window_, *cost);
+  window_ = nullptr;
+  shared_.write_marker("syscost-end between");
+  shared_.between_opened.store(nullptr, std::memory_order_release);
+  const std::uint64_t hidden_before = opened_->hidden_losses(Reach::process);
+  // The program may have closed all descriptors at its end, and then no one knows what was lost.
+  const Result<std::uint64_t> hidden = opened_->backend->hidden_losses();
+  if (!hidden.ok()) return;
+  cost->lost += hidden.value() - hidden_before;
+  cost->table.merge(of_framework_);
+  if (is_empty(cost->table) && cost->children.empty() && cost->lost + cost->late == 0) return;
+  csv::WindowColumns columns;
+  columns.kind = schema::kKindBetween;
+  Capabilities can = opened_->capabilities;
+  can.latency = false;
+  shared_.recorder.add(columns, cost.get(), can);
+}
+
+}  // namespace syscost::session
