@@ -53,6 +53,7 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
   csv::Problems problems;
   model::LoadOptions load_options = load_options_of(options);
   load_options.keep_sites = true;  // findings name lines
+  load_options.keep_between = options.for_people() && options.has_details;
   const bool for_people = options.for_people();
   std::vector<SummarizedRun> runs;
   std::string text;

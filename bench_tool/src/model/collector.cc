@@ -62,7 +62,9 @@ void Collector::begin_window(const Sample& key) {
 
 /// True for a window that is not asked for.
 bool Collector::is_left_out(const Sample& key) {
-  if (!options_.keep_intervals && data_.text(key.kind) == schema::kKindInterval) return true;
+  const std::string& kind = data_.text(key.kind);
+  if (!options_.keep_intervals && kind == schema::kKindInterval) return true;
+  if (!options_.keep_between && kind == schema::kKindBetween) return true;
   if (!options_.tests.is_everything() && !is_chosen(data_, key, options_.tests)) {
     left_out_tests_.insert(key.test);
     return true;

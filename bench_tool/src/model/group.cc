@@ -17,8 +17,9 @@ namespace syscost::bench::model {
 namespace {
 
 std::size_t rank_of_kind(std::string_view kind) {
-  static constexpr std::array<std::string_view, 8> kOrder = {"test",  "loop",  "benchmark",   schema::kKindGpuKernel,
-                                                             "scope", "suite", "environment", "process"};
+  static constexpr std::array<std::string_view, 9> kOrder = {
+      "test",  "loop",        "benchmark", schema::kKindGpuKernel, "scope",
+      "suite", "environment", "process",   schema::kKindBetween};
   return static_cast<std::size_t>(std::find(kOrder.begin(), kOrder.end(), kind) - kOrder.begin());
 }
 
@@ -165,7 +166,13 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
   return loops_after_owners(data, with_tools(data, std::move(groups), tools));
 }
 
+void leave_out_between(const Dataset& data, std::vector<Group>& groups) {
+  // They come last.
+  std::erase_if(groups, [&](const Group& group) { return data.text(group.kind) == schema::kKindBetween; });
+}
+
 std::string_view kind_words(std::string_view kind) {
+  if (kind == schema::kKindBetween) return "between tests";
   return kind == schema::kKindGpuKernel ? "GPU kernel" : kind;
 }
 
