@@ -129,6 +129,7 @@ class Measurement {
     progress_.clear();
     model::LoadOptions load;
     load.keep_sites = true;
+    load.keep_between = true;
     load.is_printable = options_.is_printable();
     problems = {};
     result.old_data = model::load(runs_.folder_of_a(), load, problems);

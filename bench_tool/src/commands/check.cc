@@ -304,6 +304,8 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
       return cli::kExitBadInput;
     }
   }
+  // A program is no test. Until all runs are compared, it has a row all the same.
+  std::erase_if(result.rows, [](const CheckedRow& row) { return stats::is_quiet_program(row.comparison); });
   write(options, settings, result, paint, out, err);
   fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
     write(its, settings, result, render::Paint(false), text, notes);

@@ -102,6 +102,25 @@ std::string inject_rules_of(const model::Baseline& baseline) {
   return {};
 }
 
+/// Lets older threads be judged for the program, where all tests of it are on both sides. Returns the programs.
+std::vector<std::string> compare_older_threads(CheckResult& result) {
+  result.baseline_older_threads = stats::older_threads_of(result.baseline);
+  result.older_threads = stats::older_threads_of(result.data);
+  std::map<Key, int> tests;
+  for (const model::BaselineWindow& window : result.baseline.windows) ++tests[key_of(window)];
+  for (const model::Group& group : result.groups) --tests[key_of(result.data, group)];
+  std::set<std::string, std::less<>> uneven;
+  for (const auto& [key, more] : tests) {
+    const auto& [program, name, kind] = key;
+    if (more != 0 && kind == "test") uneven.insert(program);
+  }
+  std::vector<std::string> programs =
+      stats::judged_by_program(result.baseline_older_threads, result.older_threads, uneven);
+  stats::tell_older_apart(programs, result.baseline_windows);
+  stats::tell_older_apart(programs, result.windows);
+  return programs;
+}
+
 /// The run may have been asked for other details than the baseline. Folds those of syscalls that the baseline has
 /// whole. Returns what cannot be compared, or "".
 std::string fold_as_baseline(CheckResult& result) {
@@ -141,6 +160,7 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
     if (const std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
   }
   result.groups = model::group_samples(result.data, model::Tools::left_out);
+  model::leave_out_between(result.data, result.groups);
   result.windows = stats::summarize_all(result.data, result.groups, true);
   for (const model::BaselineWindow& window : result.baseline.windows) {
     result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
@@ -155,6 +175,7 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
   }
+  const std::vector<std::string> by_program = compare_older_threads(result);
   bool has_pair = false;
   std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
@@ -191,6 +212,9 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
+  for (const std::string& program : by_program) {
+    add(&result.baseline_older_threads.at(program), &result.older_threads.at(program), std::nullopt, std::nullopt);
+  }
   stats::accept_changes(accepts, rows);
   stats::decide_doubts(rows);
   const std::vector<std::string> unused = stats::unused_accepts(accepts, rows);
@@ -218,6 +242,7 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
 void judge_budgets(const CheckSettings& settings, CheckResult& result) {
   std::vector<budgets::BudgetedWindow> windows;
   for (const CheckedRow& row : result.rows) {
+    if (!row.baseline_index && !row.run_index) continue;  // a program's older threads
     budgets::BudgetedWindow window;
     window.display = row.comparison.name;
     if (row.baseline_index) {
@@ -295,6 +320,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   model::LoadOptions load;
   load.is_printable = true;  // names are those of the baseline
   load.keep_sites = true;
+  load.keep_between = true;
   load.keep_histograms = settings.needs_histograms;
   // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();

@@ -41,7 +41,8 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run) {
   static const CallFigures kNone = [] {
     CallFigures none;
-    none.calls = none.entries = none.errors = none.timely = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+    none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+    none.timely = none.beside_older = none.calls;
     none.errnos.emplace();
     return none;
   }();
@@ -326,9 +327,12 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   Judge judge(passes, own_policy, is_exact, out);
   if (have_calls || have_entries) {
     const bool have_timely = have_calls && all_have(syscalls, &CallFigures::timely) && knows_errnos(syscalls);
-    judge.compare(syscalls, have_timely  ? &CallFigures::timely
-                            : have_calls ? &CallFigures::calls
-                                         : &CallFigures::entries);
+    const bool is_beside = old_window->tells_older_apart && new_window->tells_older_apart &&
+                           all_have(syscalls, &CallFigures::beside_older);
+    judge.compare(syscalls, is_beside     ? &CallFigures::beside_older
+                            : have_timely ? &CallFigures::timely
+                            : have_calls  ? &CallFigures::calls
+                                          : &CallFigures::entries);
     out.undecided = judge.undecided();
     conclude(out);
     out.kernel_split = split_kernel_time(syscalls, out.tells_per_run);
