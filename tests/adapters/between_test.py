@@ -52,7 +52,7 @@ class Between(Case):
             os.remove(self.csv)
         asked = [f"--syscost_backend={backend}", f"--syscost_csv={self.csv}"]
         words = [*before, program, *asked, *flags]
-        if program == PLAIN:
+        if program == PLAIN or program.endswith("_tests"):
             words = [BENCH, "run", "--tests", f"--backend={backend}", f"--csv={self.csv}", "--", *before, program, *flags]
         return self.run_program(*words, code=code, **variables)
 
@@ -71,30 +71,47 @@ class Between(Case):
                     self.assertEqual({row["test"] + row["window"] for row in self.rows(kind="between")}, {""})
                     self.assertEqual([row["wall_ns"] for row in self.rows(kind="between", record="test")], [""])
 
+    def compare_with_strace(self, backend, program, *flags, code=0):
+        """Returns what syscost counted, by syscall: in windows and between them."""
+        log = os.path.join(self.folder, "strace")
+        self.run_under(backend, *flags, program=program, before=("strace", "-f", "-qq", "-s", "100", "-e", "signal=none", "-o", log),
+                       code=code, SYSCOST_MARKERS="1")
+        of_entries = backend in COUNT_ENTRIES
+        counted = ("entries",) if of_entries else ("calls", "carried_in")
+        ours = collections.Counter()
+        for row in self.rows(record="syscall") + self.rows(kind="between", record="syscall"):
+            self.assertIn(row["kind"], ("test", "suite", "environment", "between"))
+            ours[row["syscall"]] += sum(int(row[column]) for column in counted)
+        theirs = counted_by_strace(log, of_entries)
+        left_out = OF_DISPATCH if backend.startswith("dispatch") else set()
+        differing = {name: (ours[name], theirs[name]) for name in sorted(set(ours) | set(theirs))
+                     if ours[name] != theirs[name] and name not in left_out}
+        # On a busy machine an event may come late, and is said to.
+        windows = self.rows(record="test") + self.rows(kind="between", record="test")
+        lost = sum(int(row["lost"]) + int(row["late"]) for row in windows)
+        missing = sum(abs(ours[name] - theirs[name]) for name in differing)
+        self.assertLessEqual(missing, lost, f"{differing}: syscall: (syscost, strace)")
+        return ours
+
     @unittest.skipUnless(shutil.which("strace"), "needs strace")
     def test_windows_and_what_lies_between_are_what_strace_sees(self):
-        log = os.path.join(self.folder, "strace")
         for backend in BACKENDS:
             for program in (LINKED, PLAIN):
                 with self.subTest(backend=backend, program=program):
-                    self.run_under(backend, program=program, before=("strace", "-f", "-qq", "-s", "100", "-e", "signal=none", "-o", log),
-                                   SYSCOST_MARKERS="1")
-                    of_entries = backend in COUNT_ENTRIES
-                    counted = ("entries",) if of_entries else ("calls", "carried_in")
-                    ours = collections.Counter()
-                    for row in self.rows(record="syscall") + self.rows(kind="between", record="syscall"):
-                        self.assertIn(row["kind"], ("test", "suite", "environment", "between"))
-                        ours[row["syscall"]] += sum(int(row[column]) for column in counted)
-                    theirs = counted_by_strace(log, of_entries)
-                    left_out = OF_DISPATCH if backend.startswith("dispatch") else set()
-                    differing = {name: (ours[name], theirs[name]) for name in sorted(set(ours) | set(theirs))
-                                 if ours[name] != theirs[name] and name not in left_out}
-                    # On a busy machine an event may come late, and is said to.
-                    windows = self.rows(record="test") + self.rows(kind="between", record="test")
-                    lost = sum(int(row["lost"]) + int(row["late"]) for row in windows)
-                    missing = sum(abs(ours[name] - theirs[name]) for name in differing)
-                    self.assertLessEqual(missing, lost, f"{differing}: syscall: (syscost, strace)")
-                    self.assertGreaterEqual(ours["close"], 60)
+                    self.assertGreaterEqual(self.compare_with_strace(backend, program)["close"], 60)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_the_same_holds_where_a_body_runs_several_times(self):
+        # doctest stops a program that is traced where a test fails.
+        for name, flags in (("agent_catch2_tests", ()), ("agent_doctest_tests", ("--no-breaks",))):
+            for program in (name, name + "_linked"):
+                if not os.path.exists(os.path.join(BIN, program)):
+                    continue  # its framework is missing
+                for backend in BACKENDS:
+                    with self.subTest(backend=backend, program=program):
+                        ours = self.compare_with_strace(backend, os.path.join(BIN, program), *flags, code=None)
+                        self.assertGreaterEqual(ours["getppid"], 30)
+                        self.assertGreater(sum(1 for _ in self.rows(kind="between", record="syscall")), 0)
 
     def test_a_test_that_exits_does_not_take_it_along(self):
         self.run_under("dispatch", code=3, TEST_EXITS="1")

@@ -95,12 +95,14 @@ void settle_outcome(std::string_view outcome) {
 }
 
 void pause_window() {
+  const session::WorkBetween between = session::process_session().work_between();
   std::optional<session::OwnCalls> own;
   session::process_session().windows().stop_charging(own, session::Windows::Pause::framework);
   session::process_session().faults().report_so_far();
 }
 
 void resume_window() {
+  const session::WorkBetween between = session::process_session().work_between();
   const session::OwnCalls own(session::process_session().loops().backend());
   session::process_session().windows().leave_out_pause({});
   session::process_session().windows().charge_again(session::Windows::Pause::framework);

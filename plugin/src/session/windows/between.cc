@@ -10,7 +10,7 @@ namespace syscost::session {
 
 /// In a window it would be one of the calls that strace shows there.
 void WorkBetween::mark(std::string_view text) const {
-  if (!shared_.has_window && !shared_.is_fork_child() && shared_.counts_between() != nullptr)
+  if ((!shared_.has_window || shared_.is_paused) && !shared_.is_fork_child() && shared_.counts_between() != nullptr)
     shared_.write_marker(text);
 }
 

@@ -69,6 +69,7 @@ struct Measurement {
   // Set by the windows.
   std::optional<OpenWindow> window;
   std::atomic<bool> has_window{false};
+  std::atomic<bool> is_paused{false};  ///< The framework works in the midst of the open window.
 
   std::atomic<OpenBackend*> between_opened{nullptr};
 

@@ -353,10 +353,12 @@ void Windows::stop_charging(std::optional<OwnCalls>& own, Pause pause) {
   if (window.book_window != nullptr) {
     window.opened->book.suspend(window.book_window,
                                 pause == Pause::framework ? between_.deputy(window.opened) : nullptr);
+    if (pause == Pause::framework && shared_.counts_between() != nullptr) shared_.write_marker("syscost-works");
     // Losses of the test so far that only a syscall shows must not be charged to the loop. If the backend was disabled,
     // closing the window will notice it again.
     if (shared_.backend.current() == window.opened) static_cast<void>(shared_.backend.check(*window.opened));
   }
+  shared_.is_paused = pause == Pause::framework;
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
   tools_.suspend(window);
@@ -376,6 +378,8 @@ void Windows::leave_out_pause(std::string_view excluded) {
 void Windows::charge_again(Pause pause) {
   if (!shared_.window.has_value()) return between_.go_on();
   OpenWindow& window = *shared_.window;
+  shared_.is_paused = false;
+  if (pause == Pause::framework && shared_.counts_between() != nullptr) shared_.write_marker("syscost-rests");
   if (window.book_window != nullptr) {
     window.opened->book.resume(window.book_window,
                                pause == Pause::framework ? between_.deputy(window.opened) : nullptr);
