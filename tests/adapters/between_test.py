@@ -122,6 +122,10 @@ class Between(Case):
         self.assertEqual(self.rows(kind="between"), [])
         self.assertEqual([row["window"] for row in self.rows(kind="run")], ["begin"])
 
+    def test_a_process_without_a_test_has_none(self):
+        self.run_under("dispatch", "--gtest_filter=None")
+        self.assertEqual(self.rows(kind="between") + self.rows(kind="run"), [])
+
     def test_it_is_left_out_where_calls_are_recorded_one_by_one(self):
         self.run_under("dispatch", "--syscost_trace")
         self.assertEqual(self.rows(kind="between"), [])

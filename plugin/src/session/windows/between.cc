@@ -51,7 +51,8 @@ void Between::end() {
   if (!hidden.ok()) return;
   cost->lost += hidden.value() - hidden_before;
   cost->table.merge(of_framework_);
-  if (is_empty(cost->table) && cost->children.empty() && cost->lost + cost->late == 0) return;
+  const bool has_nothing = is_empty(cost->table) && cost->children.empty() && cost->lost + cost->late == 0;
+  if (has_nothing || !has_rested_) return;
   csv::WindowColumns columns;
   columns.kind = schema::kKindBetween;
   Capabilities can = opened_->capabilities;

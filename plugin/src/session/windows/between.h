@@ -42,7 +42,10 @@ class Between {
   /// from the program's, they are not. Once; no window or loop is open.
   void begin();
   /// For the book of `opened`: what rests while another window runs. Null if nothing does.
-  WindowBook::Window* deputy(const OpenBackend* opened) const { return opened == opened_ ? window_ : nullptr; }
+  WindowBook::Window* deputy(const OpenBackend* opened) {
+    has_rested_ = true;
+    return opened == opened_ ? window_ : nullptr;
+  }
   /// In a loop nothing of the process is counted but the loop's own passes.
   void stop();
   void go_on();
@@ -55,6 +58,7 @@ class Between {
   Measurement& shared_;
   OpenBackend* opened_ = nullptr;
   WindowBook::Window* window_ = nullptr;
+  bool has_rested_ = false;  ///< Else there was no test, and no row says anything of the process.
   CallTable of_framework_{&quiet_memory()};
 };
 
