@@ -156,6 +156,16 @@ std::string no_rows_line(const WindowSummary& window) {
   return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";
 }
 
+/// `  12 write, 1 ioctl`: of what lies between tests, which is no test and has no times.
+std::string counts_between(const WindowSummary& window) {
+  std::string text;
+  for (const stats::SyscallSummary& one : window.syscalls) {
+    if (!one.count() || one.count()->max == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "  " : ", ", one.count()->median, one.name);
+  }
+  return text;
+}
+
 void append_indented(std::string& out, std::string_view indent, const std::string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin) + 1;
@@ -171,6 +181,10 @@ void append_window(std::string& out, const SummarizedRun& run, const WindowSumma
   const std::string indent = window.follows_owner ? "    " : "  ";
   const std::size_t table_width = width == 0 ? 0 : width - indent.size();
   if (!window.follows_owner) out += '\n';
+  if (window.kind == schema::kKindBetween) {
+    out += render::wrapped(paint.bold(window.name) + counts_between(window), width, 4) + '\n';
+    return;
+  }
   if (is_loop) {
     const std::string name = window.follows_owner ? "  " + paint.bold("loop " + std::string(window.loop)) : window.name;
     const std::string head = loop_head_line(window, name, window.follows_owner ? render::Paint(false) : paint);
@@ -211,6 +225,11 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
     for (const std::string& line : source_lines(run.data)) out += render::escaped_markdown(line) + "\n\n";
     for (const std::string& line : crash_lines(run.data)) out += render::escaped_markdown(line) + "\n\n";
     for (const WindowSummary& window : run.windows) {
+      if (window.kind == schema::kKindBetween) {
+        out += fmt::format("**{}**{}\n\n", render::code_span(window.name),
+                           render::escaped_markdown(counts_between(window)));
+        continue;
+      }
       const bool is_loop = !window.loop.empty();
       const std::string head = is_loop ? loop_head_line(window, window.name, plain) : head_line(window, plain);
       out += fmt::format("**{}**{}\n\n", render::code_span(window.name),
