@@ -136,20 +136,20 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   file.seekg(size_before_);
   constexpr auto kKind = static_cast<std::size_t>(schema::Column::kKind);
   bool has_end = false;
-  bool has_environment = false;
+  bool has_others = false;
   for (std::string line; std::getline(file, line);) {
     if (line.find(kBegins) != std::string::npos) continue;  // a program that may have crashed in its first test
     if (!is_of_this_run(line, path_)) continue;
     if (line.find(kEnds) != std::string::npos) {
       has_end = true;
-    } else if (first_cells(line, kKind + 1).back() == "environment") {
-      has_environment = true;
-    } else {
-      return Rows::of_tests;
+      continue;
     }
+    const std::string kind = first_cells(line, kKind + 1).back();
+    if (kind != "environment" && kind != schema::kKindBetween) return Rows::of_tests;
+    has_others = true;
   }
   if (has_end) return Rows::of_programs_without_tests;
-  return has_environment ? Rows::of_tests : Rows::none;  // of a crash, the summary says more
+  return has_others ? Rows::of_tests : Rows::none;  // of a crash, the summary says more
 }
 
 std::vector<RowFile::Program> RowFile::programs() const {

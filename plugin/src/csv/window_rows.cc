@@ -276,7 +276,7 @@ std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& windo
   if (cost == nullptr) return outcome_at;
   Capabilities its = capabilities;
   its.threads = its.threads && cost->measured.threads;
-  append_syscalls(out, window, cost->table, its);
+  if (!window.has_sum_alone) append_syscalls(out, window, cost->table, its);
   its.threads = false;
   append_children(out, window, *cost, its);
   return outcome_at;

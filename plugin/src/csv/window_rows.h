@@ -50,6 +50,7 @@ struct WindowColumns {
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;
   const PerRunParts* per_run = nullptr;  ///< Null if per-run calls are not separated.
+  bool has_sum_alone = false;            ///< Its syscalls have no rows of their own.
 };
 
 class WindowRows {

@@ -175,13 +175,7 @@ void on_test_start(const void* reporter, const void* info) {
 
 void on_test_end(const void* reporter, const void* stats) {
   pass_on(
-      reporter, catch2().slots.test_end,
-      [stats] {
-        const char* its = "";
-        adapter::do_unseen([&] { its = outcome(stats); });
-        test_bodies().test_end(its);
-      },
-      stats);
+      reporter, catch2().slots.test_end, [stats] { test_bodies().test_end(outcome(stats)); }, stats);
 }
 
 /// What prepares and ends a fixture that stays runs where an exception would end the program.

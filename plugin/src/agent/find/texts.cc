@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "libc/symbols.h"
+#include "syscost/adapter.h"
 
 namespace syscost::agent {
 namespace {
@@ -71,14 +72,20 @@ bool read_by_file(const void* at, void* into, std::size_t size) {
   return count == static_cast<ssize_t>(size);
 }
 
-}  // namespace
-
-bool read_memory(const void* at, void* into, std::size_t size) {
+bool read_by_call(const void* at, void* into, std::size_t size) {
   const iovec local{into, size};
   const iovec remote{const_cast<void*>(at), size};
   const pid_t self = SYSCOST_LIBC(getpid)();
   if (SYSCOST_LIBC(process_vm_readv)(self, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
   return (errno == EPERM || errno == ENOSYS) && read_by_file(at, into, size);
+}
+
+}  // namespace
+
+bool read_memory(const void* at, void* into, std::size_t size) {
+  bool is_read = false;
+  adapter::do_unseen([&] { is_read = read_by_call(at, into, size); });
+  return is_read;
 }
 
 std::optional<std::string> read_string(const void* at, StringLayout layout) {

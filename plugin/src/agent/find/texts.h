@@ -30,6 +30,7 @@ constexpr std::size_t string_bytes(StringLayout layout) {
 std::optional<std::string> read_string(const void* at, StringLayout layout);
 
 /// Bytes at `at`, read by the kernel. False where they are not mapped, and where a sandbox forbids both ways to ask.
+/// The call is not one of the program's.
 bool read_memory(const void* at, void* into, std::size_t size);
 template <class T>
 std::optional<T> read_value(const void* at) {

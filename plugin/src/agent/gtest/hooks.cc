@@ -150,10 +150,12 @@ void on_program_start(const void* repeater, const void* unit_test) {
   pass_on(repeater, &EventSlots::program_start, unit_test);
   if (!gtest::forwards(repeater) || (run().repeater != nullptr && run().repeater != repeater)) return;
   run().repeater = repeater;
-  leave_children_alone();
   adapter::Framework framework;
   framework.name = "GoogleTest";
-  framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx);
+  adapter::do_unseen([&] {
+    leave_children_alone();
+    framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx);
+  });
   adapter::start_or_exit(framework);
 }
 
@@ -185,14 +187,6 @@ void on_tear_down_end(const void* repeater, const void* unit_test) {
   end_environments(repeater, unit_test, &EventSlots::tear_down_end);
 }
 
-/// Reads memory by system calls.
-template <class Read>
-auto unseen(Read read) {
-  decltype(read()) result;
-  adapter::do_unseen([&] { result = read(); });
-  return result;
-}
-
 std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcxx) {
   for (const StringLayout layout : {StringLayout::libstdcxx, StringLayout::libcxx, StringLayout::libstdcxx_old}) {
     if (layout == StringLayout::libcxx && !may_be_libcxx) continue;
@@ -207,8 +201,8 @@ std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcx
 void on_suite_start(const void* repeater, const void* test_suite) {
   pass_on(repeater, &EventSlots::suite_start, test_suite);
   if (!is_ours(repeater)) return;
-  const std::optional<gtest::Suite> suite =
-      unseen([&] { return read_suite(test_suite, version_of(repeater).may_be_libcxx); });
+  std::optional<gtest::Suite> suite;
+  adapter::do_unseen([&] { suite = read_suite(test_suite, version_of(repeater).may_be_libcxx); });
   if (!suite) {
     refuse_version();
   }
@@ -234,10 +228,13 @@ void on_test_start(const void* repeater, const void* test_info) {
   pass_on(repeater, &EventSlots::test_start, test_info);
   if (!is_measured) return;
   run().has_failed = run().is_skipped = false;
-  const std::optional<gtest::Test> test = unseen([&] { return gtest::read_test(test_info, run().strings); });
-  if (!test) refuse_version();
-  const std::string name = unseen([&] { return run().names.of(test->name, test->place); });
-  if (name != test->name) say_that_numbers_depend_on_order();
+  std::string name;
+  adapter::do_unseen([&] {
+    const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
+    if (!test) refuse_version();
+    name = run().names.of(test->name, test->place);
+    if (name != test->name) say_that_numbers_depend_on_order();
+  });
   run().windows.test_start(name);
 }
 

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "session/windows/between.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "session/windows/report_line.h"
 #include "syscost/schema.h"
 
 namespace syscost::session {
+namespace {
+
+/// True if each of these calls is known to be one of the thread that runs the tests.
+bool is_of_one_thread(const detail::CostData& cost, const Capabilities& can) {
+  if (!can.threads || !cost.measured.threads) return false;
+  return std::all_of(cost.table.begin(), cost.table.end(), [](const CallTable::Entry& entry) {
+    return entry.tally.by_started_threads + entry.tally.by_older_threads + entry.tally.carried_in == 0;
+  });
+}
+
+}  // namespace
 
 /// In a window it would be one of the calls that strace shows there.
 void WorkBetween::mark(std::string_view text) const {
@@ -57,6 +69,7 @@ void Between::end() {
   columns.kind = schema::kKindBetween;
   Capabilities can = opened_->capabilities;
   can.latency = false;
+  columns.has_sum_alone = is_of_one_thread(*cost, can);
   shared_.recorder.add(columns, cost.get(), can);
 }
 
