@@ -29,7 +29,7 @@ namespace syscost::agent {
 
 void refuse(const char* why, const char* remedy) {
   std::fflush(nullptr);  // what the program printed so far
-  std::fprintf(stderr, "syscost: %s\n  fix: %s\n", why, remedy);
+  adapter::say(std::string(why) + "\n  fix: " + remedy);
   outside::note_refused(why);
   _exit(2);
 }

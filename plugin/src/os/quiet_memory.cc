@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "os/memory_room.h"
 #include "os/own_memory.h"
 #include "os/spin_lock.h"
 
@@ -93,7 +94,9 @@ class QuietMemory final : public std::pmr::memory_resource {
   Result<void> top_up() {
     std::lock_guard guard(lock_);
     if (!reserve_.is_running_low() && !reserve_.is_empty()) return {};
-    if (reserve_.grow(reserve_.next_bytes()) || reserve_.grow(kLeastBytes) || !reserve_.is_empty()) return {};
+    if (reserve_.grow(fitting_reserve(reserve_.next_bytes(), kLeastBytes)) || reserve_.grow(kLeastBytes) ||
+        !reserve_.is_empty())
+      return {};
     return errno_failure("reserve", "1 MiB of memory for the counts", errno);
   }
   bool is_scarce() {

@@ -173,6 +173,7 @@ const char* variable(const char* name) {
 }
 
 void say_if_nothing_ran() {
+  if (session::has_refused()) return;
   const Result<session::ParsedOptions>& parsed = session::process_options();
   if (!parsed.ok() || parsed.value().options.csv.empty()) return;
   const session::Options& options = parsed.value().options;

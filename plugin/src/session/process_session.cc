@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "os/environment.h"
@@ -105,6 +106,20 @@ Session& make_process_session() {
   return *session;
 }
 
+namespace {
+
+/// A framework would take the exception for a failure of a listener, and of the tests.
+Result<void> started_or_no_memory(Session& session, const adapter::Framework& framework) {
+  try {
+    return session.start(framework);
+  } catch (const std::bad_alloc&) {
+    return Failure{"the limits of this process (ulimit -v, ulimit -d) leave no memory to begin with",
+                   "raise them by 64 MiB, or run this program without syscost"};
+  }
+}
+
+}  // namespace
+
 Session& started_session(const adapter::Framework& framework) {
   Session& session = process_session();
   if (session.is_fork_child() && !framework.name.empty() && session.options().requests_anything()) explain_fork_child();
@@ -116,8 +131,7 @@ Session& started_session(const adapter::Framework& framework) {
   }
   if (session.options().doctor) std::exit(run_doctor());
   if (session.options().lists_scripts) std::exit(list_scripts(session.options()));
-  Result<void> started = session.start(framework);
-  if (!started.ok()) refuse(started.failure());
+  if (const Result<void> started = started_or_no_memory(session, framework); !started.ok()) refuse(started.failure());
   end_process_once();
   return session;
 }

@@ -141,7 +141,7 @@ void TestBodies::test_end(const char* outcome) {
     const std::lock_guard guard(failure_lock_);
     failure.swap(failure_);
   }
-  if (!failure.empty()) SYSCOST_LIBC(fprintf)(stderr, "syscost: test %s: %s\n", test_.c_str(), failure.c_str());
+  if (!failure.empty()) adapter::say("test " + test_ + ": " + failure);
   if (!is_window_open_) {
     if (is_started_ && !adapter::is_fork_child()) ++tests_without_body_;
     return;

@@ -216,10 +216,9 @@ void on_suite_end(const void* repeater, const void* test_suite) {
 void say_that_numbers_depend_on_order() {
   static bool is_said = false;
   if (run().names.has_all() || std::exchange(is_said, true)) return;
-  std::fputs(
-      "syscost: the list of this program's tests cannot be read, so tests with equal names are numbered as they run\n"
-      "  fix: run all tests in one order, give them names of their own, or link syscost::gtest\n",
-      stderr);
+  adapter::say(
+      "the list of this program's tests cannot be read, so tests with equal names are numbered as they run\n"
+      "  fix: run all tests in one order, give them names of their own, or link syscost::gtest");
 }
 
 void on_test_start(const void* repeater, const void* test_info) {
@@ -344,10 +343,9 @@ bool hook_gtest(const Modules& modules) {
     vtables = repeaters_by_shape(modules);
     // Two classes of this shape: one of them is the user's, and it is not known which.
     if (vtables.size() != 1) {
-      std::fprintf(
-          stderr,
-          "syscost: GoogleTest is in this program, but its class TestEventRepeater was not found: its tests are "
-          "not measured\n  fix: build it with RTTI, or do not strip it\n");
+      adapter::say(
+          "GoogleTest is in this program, but its class TestEventRepeater was not found: its tests are not measured\n"
+          "  fix: build it with RTTI, or do not strip it");
       return false;
     }
   }

@@ -25,6 +25,7 @@
 #include "backends/dispatch/stub/where.h"
 #include "os/loaded_function.h"
 #include "os/mapped_memory.h"
+#include "os/memory_room.h"
 #include "os/own_memory.h"
 
 namespace syscost::dispatch {
@@ -52,7 +53,7 @@ Result<void> reserve_memory_of_stacks() {
   WhereState& where = syscost_where_state;
   if (where.arena != nullptr) return {};
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  std::size_t bytes = kStackArenaBytes;
+  std::size_t bytes = fitting_reserve(kStackArenaBytes, signal_safe::kSmallStackArenaBytes);
   void* arena = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (arena == MAP_FAILED)
     arena = mmap(nullptr, bytes = signal_safe::kSmallStackArenaBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);

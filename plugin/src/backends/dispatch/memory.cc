@@ -13,6 +13,7 @@
 #include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/state.h"
+#include "os/memory_room.h"
 #include "os/own_mappings.h"
 #include "os/own_memory.h"
 
@@ -95,7 +96,7 @@ Result<void> reserve_memory() {
   if (madvise(lanes, std::max(page, kLanes * sizeof(signal_safe::Lane)), MADV_WIPEONFORK) != 0) {
     return errno_failure("set", "MADV_WIPEONFORK", errno);
   }
-  std::size_t bytes = kArenaBytes;
+  std::size_t bytes = fitting_reserve(kArenaBytes, signal_safe::kSmallArenaBytes);
   void* arena = map(bytes);
   if (arena == nullptr) arena = map(bytes = signal_safe::kSmallArenaBytes);
   if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);

@@ -17,6 +17,7 @@
 #include "backends/seccomp/supervisor.h"
 #include "os/detached_process.h"
 #include "os/marked_call.h"
+#include "os/message_output.h"
 #include "os/own_calls.h"
 #include "os/quiet_child.h"
 
@@ -87,10 +88,10 @@ constexpr std::string_view kHowToLetItLive = "do not kill processes that the tes
 
 /// Under the filter, without a process that answers: no call returns but those with our cookie. So nothing may be
 /// allocated here, and the program can only be ended.
-[[noreturn]] void end_with_a_word(const Shared& shared) {
+[[noreturn]] void end_with_a_word(const Shared& shared, int output) {
   for (const std::string_view text : {std::string_view("syscost: "), kGuardWasKilled, std::string_view("\n  fix: "),
                                       kHowToLetItLive, std::string_view("\n")}) {
-    marked_call(shared.cookie, SYS_write, STDERR_FILENO, text.data(), text.size());
+    marked_call(shared.cookie, SYS_write, output, text.data(), text.size());
   }
   for (;;) marked_call(shared.cookie, SYS_exit_group, 2);
 }
@@ -109,6 +110,7 @@ __attribute__((no_sanitize("address"))) Result<void> start(Shared& shared, const
       return Failure{std::string(kGuardWasKilled), std::string(kHowToLetItLive)};
     }
   }
+  const int output = message_output();
   // The guard has it; no later child shall.
   const bool is_kept = let_children_inherit(shared, false);
   const int listener = is_kept ? install_filter(program, true, &shared.is_wait_killable) : -errno;
@@ -123,7 +125,7 @@ __attribute__((no_sanitize("address"))) Result<void> start(Shared& shared, const
   while (shared.phase.load() == kListening) {
     wait_for_phase(shared, kListening, 100);
     if (shared.phase.load() != kListening || !has_ended(shared, guard)) continue;
-    end_with_a_word(shared);
+    end_with_a_word(shared, output);
   }
   close_listener(shared, listener);
   set_phase(shared, kServing);

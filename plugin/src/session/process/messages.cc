@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "session/process/messages.h"
 
-#include <unistd.h>
-
-#include <cerrno>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "os/message_output.h"
 #include "os/printable.h"
 #include "os/refusal_note.h"
 #include "os/signal_hold.h"
@@ -21,16 +20,10 @@ namespace {
 /// belong to the user. A text may hold a name that someone else chose.
 void print(const std::string& lines) {
   const std::string text = printable_lines(lines);
-  // The pipe may have no reader, and stderr may be a file at a limit that a test set.
+  // The pipe may have no reader, and the output may be a file at a limit that a test set.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    ssize_t written = write(STDERR_FILENO, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
+  write_message(text);
 }
 
 std::string text_of(const Failure& failure) {
@@ -39,7 +32,13 @@ std::string text_of(const Failure& failure) {
   return as_typed(text);
 }
 
+std::atomic<bool> g_has_refused{false};
+
 }  // namespace
+
+bool has_refused() {
+  return g_has_refused;
+}
 
 void say(std::string_view text) {
   print("syscost: " + as_typed(text) + "\n");
@@ -53,6 +52,7 @@ void refuse(const Failure& failure) {
   std::fflush(stdout);
   say_failure(failure);
   note_refusal(failure.reason.c_str());
+  g_has_refused = true;
   std::exit(2);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Messages to the user: on stderr, so that a test's own output and `--gtest_list_tests` stay parseable.
+// Messages to the user: on stderr, so that a test's own output and `--gtest_list_tests` stay parseable. Where that is
+// not the program's any more, on stdout (os/message_output.h).
 #pragma once
 
 #include <string_view>
@@ -17,5 +18,7 @@ void say_failure(const Failure& failure);
 
 /// Prints cause and fix, and ends the program with exit code 2: syscost cannot do what the user requested.
 [[noreturn]] void refuse(const Failure& failure);
+/// True while the program ends for that reason.
+bool has_refused();
 
 }  // namespace syscost::session

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "os/memory_room.h"
 #include "os/quiet_memory.h"
 #include "session/windows/usage.h"
 
@@ -89,6 +90,14 @@ Result<void> BackendHolder::open() {
   if (!backend.ok()) {
     why_not_ = std::make_shared<Unavailable>(backend.failure());
     return backend.failure();
+  }
+  if (!has_room_for_thread()) {
+    const Failure no_room{
+        "beside what syscost reserves, the limits of this process (ulimit -v, ulimit -d) leave no room for a thread: a "
+        "test could fail that passes alone",
+        "raise them by 64 MiB, or run this program without syscost"};
+    why_not_ = std::make_shared<Unavailable>(no_room);
+    return no_room;
   }
   opened_.push_back(std::make_unique<OpenBackend>(std::move(backend.value()), options_.filter));
   current_.store(opened_.back().get(), std::memory_order_release);

@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include <atomic>
@@ -161,13 +162,23 @@ CommandCounts* map_command(const char* value) {
 
 Lane lanes[kLanes];
 
+/// True if what we reserve is missing elsewhere in this program.
+bool has_limited_memory() {
+  const auto is_limited = [](int resource) {
+    rlimit limit{};
+    const long failed = syscost_raw_syscall(SYS_getrlimit, resource, reinterpret_cast<long>(&limit));
+    return is_error(failed) || limit.rlim_cur != RLIM_INFINITY;
+  };
+  return is_limited(RLIMIT_AS) || is_limited(RLIMIT_DATA);
+}
+
 /// Reserves memory for the records of threads and for their stacks.
 bool reserve_memory(const CommandCounts& command) {
-  std::uint64_t bytes = std::uint64_t{64} << 20;
+  std::uint64_t bytes = has_limited_memory() ? kSmallArenaBytes : std::uint64_t{64} << 20;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   long at = syscost_raw_syscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, kFlags, -1, 0);
   if (is_error(at)) {
-    bytes = kSmallArenaBytes;  // under RLIMIT_AS
+    bytes = kSmallArenaBytes;  // without overcommitted memory
     at = syscost_raw_syscall(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, kFlags, -1, 0);
   }
   if (is_error(at)) return false;

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+//
+// Where messages to the user go.
+//
+// A program may close its standard error, as a daemon does, or put a file of its own in that place, as a test does that
+// looks at what was printed. A message there would be in the program's data. So what standard error was when this
+// library came into the process is remembered, without a copy: that would hold the other end of a pipe open.
+#pragma once
+
+#include <string_view>
+
+namespace syscost {
+
+/// Standard error, if it is still what it was; else standard output, if that is; else -1. Any thread; makes syscalls,
+/// async-signal-safe.
+int message_output();
+
+/// Writes all of `text` there, or as much as can be written. Async-signal-safe.
+void write_message(std::string_view text);
+
+}  // namespace syscost
