@@ -13,8 +13,8 @@
 #include "cli/mistakes.h"
 #include "commands/baseline.h"
 #include "commands/causes.h"
+#include "commands/command_runs.h"
 #include "commands/count_rules.h"
-#include "commands/further_runs.h"
 #include "commands/gate.h"
 #include "commands/not_compared.h"
 #include "commands/outputs.h"
@@ -119,7 +119,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
     return names;
   };
   if (std::string fault = fault_of_programs(options.a, programs(true)); !fault.empty()) return fault;
-  FurtherRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
   const auto take = [&](const std::string& csv) -> std::string {
     csv::Problems problems;
@@ -157,7 +157,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
 }
 
 /// Runs the command for the run to judge, which becomes that of `options`. Returns the error, or "".
-std::string measure(cli::Options& options, FurtherRuns& runs, std::string& command) {
+std::string measure(cli::Options& options, CommandRuns& runs, std::string& command) {
   command = cli::typed(options.a);
   if (command.find("{program}") != std::string::npos) {
     return "{program} is for further runs: give a RUN, too, so that check knows the programs";
@@ -278,7 +278,7 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   std::string fault;
   if (options.check.writes()) fault = lock.emplace(baseline_of(options)).fault();
   if (fault.empty()) fault = read_settings(options, settings, problems);
-  std::optional<FurtherRuns> first;  // it has the file, as long as it lives
+  std::optional<CommandRuns> first;  // it has the file, as long as it lives
   if (fault.empty() && options.runs.empty()) fault = measure(options, first.emplace(0, 1, err), result.command);
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
   for (const std::string& file : options.locations) {
