@@ -199,6 +199,7 @@ class Measurement {
     model::LoadOptions load;
     load.keep_sites = true;
     load.is_printable = options_.is_printable();
+    load.tests = model::TestChoice(options_.tests);
     problems = {};
     result.old_data = model::load(sides_[0].folder.string(), load, problems);
     result.new_data = model::load(sides_[1].folder.string(), load, problems);
@@ -232,11 +233,11 @@ class Measurement {
 std::string rounds_line(const Measurement& measured, End end, const cli::Options& options) {
   std::string line = fmt::format("{} round{} of {}", measured.rounds(), measured.rounds() == 1 ? "" : "s",
                                  options.b.empty() ? "A against itself" : "A (OLD) and B (NEW) in turns");
-  if (end == End::interrupted) return line + "; interrupted\n";
+  if (end == End::interrupted) return line + "; interrupted";
   if (options.is_counts_only) {
     if (end == End::budget)
       line += fmt::format("; the budget of {:g} s is spent before {} rounds", options.budget_s, options.rounds);
-    return line + "; counts alone, times are not judged\n";
+    return line + "; counts alone, times are not judged";
   }
   const std::size_t undecided = measured.undecided();
   if (end == End::budget) {
@@ -244,7 +245,7 @@ std::string rounds_line(const Measurement& measured, End end, const cli::Options
     if (measured.rounds() < options.rounds) line += fmt::format(" before {} rounds", options.rounds);
     if (undecided > 0) line += fmt::format(", with {} time{} undecided", undecided, undecided == 1 ? "" : "s");
   }
-  return line + (undecided == 0 ? "; every time is decided\n" : "\n");
+  return line + (undecided == 0 ? "; every time is decided" : "");
 }
 
 /// How far equal code differed: the end of each interval that is farther from 1.
@@ -288,12 +289,11 @@ int ab(const cli::Options& asked, const render::Paint& paint, std::ostream& out,
     return cli::kExitBadInput;
   }
   const bool is_noise = options.b.empty() && !options.is_counts_only;
-  const bool has_table = options.for_people();
-  (has_table ? out : err) << rounds_line(measurement, end, options) << (options.format == cli::Format::md ? "\n" : "");
+  measurement.result.further_runs = rounds_line(measurement, end, options);
   const int code = report(options, measurement.result, measurement.problems, paint, out, err);
   if (is_noise) {
     const std::string noise = noise_line(measurement.result);
-    (has_table ? out : err) << (options.format == cli::Format::md ? render::escaped_lines(noise) : noise);
+    (options.for_people() ? out : err) << (options.format == cli::Format::md ? render::escaped_lines(noise) : noise);
   }
   return code;
 }

@@ -91,6 +91,7 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
 }
 
 std::string number_notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  if (result.is_of_baseline) return {};
   std::string out;
   auto is_loop = [](const Comparison* row) {
     return !(row->old_window != nullptr ? row->old_window : row->new_window)->loop.empty();
@@ -169,6 +170,11 @@ std::string breakdown(const Comparison& row) {
     }
   }
   return out;
+}
+
+std::string change_and_reason(const Comparison& row) {
+  const std::string change = breakdown(row);
+  return change + (change.empty() || row.reason.empty() ? "" : "; ") + row.reason;
 }
 
 std::string verdict_line(const CompareResult& result) {
