@@ -101,6 +101,8 @@ void add_count_options(CLI::App& app, Raw& raw) {
                  "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
   add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
+  app.add_flag("--gate-waits", raw.gates_waits,
+               "A wait that no run of OLD made (poll, sleep, ...) fails the test, also beside other threads");
 }
 
 void add_accept_option(CLI::App& app, Options& options) {

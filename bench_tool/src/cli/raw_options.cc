@@ -53,6 +53,7 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   if (raw.near_abs) tolerance.abs = *raw.near_abs;
   if (raw.near_rel) tolerance.rel = *raw.near_rel / 100;
   options.counts = stats::CountPolicy(tolerance);
+  if (raw.gates_waits) options.counts.gate_waits();
   for (const std::string& selector : raw.volatiles) {
     if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;
   }

@@ -92,7 +92,7 @@ TableWithBlocks narrow_compare_table(const CompareResult& result, const std::vec
   std::getline(rows, line);
   for (std::size_t i = 0; i < shown.size() && std::getline(rows, line); ++i) {
     // Changes that may be chance are many, and decide nothing.
-    if (shown[i]->verdict == Verdict::near || !is_cut_off(line)) continue;
+    if ((shown[i]->verdict == Verdict::near && shown[i]->reason.empty()) || !is_cut_off(line)) continue;
     has_room[i] = false;
     out.blocks[i] = render::wrapped("  " + explanation(*shown[i], "; ") + '\n', width, 2);
   }

@@ -68,8 +68,11 @@ bool comes_before(const Comparison& a, const Comparison& b, const std::string& k
 
 bool is_worth_showing(const CompareResult& result, const Comparison& row) {
   // Counts within the ranges of a baseline are as before. Beside budgets alone each test is new.
-  const bool is_as_before = result.is_of_baseline &&
-                            (row.verdict == Verdict::near || (row.verdict == Verdict::added && result.sides.empty()));
+  const bool is_as_before =
+      result.is_of_baseline &&
+      ((row.verdict == Verdict::near && std::none_of(row.deltas.begin(), row.deltas.end(),
+                                                     [](const stats::Delta& delta) { return delta.is_new_wait; })) ||
+       (row.verdict == Verdict::added && result.sides.empty()));
   return (row.has_changes() && !is_as_before) || !gate_failures(row, result.gate).empty();
 }
 

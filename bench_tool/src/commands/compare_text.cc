@@ -48,9 +48,9 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
   if (!failures.empty() && failures[0] == "crashed") {  // its counts may even be equal
     return paint.red(fmt::format("{}{}crashed: NEW ended its process in it", text, text.empty() ? "" : "  "));
   }
-  if (row.verdict == Verdict::improved) return paint.green(text);
+  if (row.verdict == Verdict::improved && row.reason.empty()) return paint.green(text);
   // The verdict of the time stands beside it. The table shows that the counts are equal.
-  if (row.verdict == Verdict::same && has_time_change(row)) return text;
+  if (row.verdict == Verdict::same && has_time_change(row) && row.reason.empty()) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
   if (!text.empty()) text += "  ";

@@ -54,7 +54,7 @@ std::string remark_of(const SiteChange& change) {
 
 bool is_explained(const Delta& delta) {
   const bool has_changed = delta.change == stats::Change::grew || delta.change == stats::Change::shrank;
-  return has_changed && !delta.is_volatile && !delta.sites.empty();
+  return has_changed && (delta.is_gated() || delta.is_new_wait) && !delta.sites.empty();
 }
 
 /// `and 3 more lines`, with what they come to.

@@ -62,6 +62,10 @@ Family family_of(std::string_view syscall) {
   return found == all.end() ? Family::none : found->second;
 }
 
+bool is_wait(std::string_view syscall) {
+  return family_of(syscall) == Family::waits && !syscall.starts_with("epoll_c");  // create, ctl
+}
+
 std::string_view name_of(Family family) {
   for (const Row& row : kFamilies) {
     if (row.family == family) return row.name;

@@ -30,6 +30,8 @@ enum class Family : std::uint8_t {
 
 /// `syscall`: a name without details.
 Family family_of(std::string_view syscall);
+/// It waits: a poll, a sleep. Not a futex, which waits for another thread of the test.
+bool is_wait(std::string_view syscall);
 /// The name in messages: "data out".
 std::string_view name_of(Family family);
 /// The family with this name; none for one that is not judged.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "judge/direction.h"
+#include "model/site.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
@@ -100,7 +101,11 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   const judge::Direction of_pass = direction_of(row, false, heeds_accepts);
   const judge::Direction per_run = direction_of(row, true, heeds_accepts);
   const judge::Word word = std::max(of_pass.word, per_run.word);
-  row.verdict = word == judge::Word::red         ? Verdict::regressed
+  const auto is_red_wait = [&](const Delta& delta) {
+    return delta.is_red_wait && delta.is_certain_change() && !(heeds_accepts && delta.is_accepted);
+  };
+  const bool is_red = word == judge::Word::red || has(is_red_wait);
+  row.verdict = is_red                           ? Verdict::regressed
                 : !row.undecided.empty()         ? Verdict::inconclusive
                 : has(is_open)                   ? Verdict::in_doubt
                 : word == judge::Word::exchanged ? Verdict::exchanged
@@ -114,6 +119,9 @@ void judge_row(Comparison& row, bool heeds_accepts) {
       if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
     }
     for (const std::string& note : direction->notes) add_reason(note, row);
+  }
+  for (const Delta& delta : row.deltas) {
+    if (delta.is_new_wait && delta.change == Change::grew) add_reason(delta.wait_text(), row);
   }
   judge_leaks(of_pass.stay_open, heeds_accepts && row.accepts_leaks, row);
 }
@@ -132,6 +140,12 @@ std::string acceptance_text(const Comparison& row) {
 }
 
 }  // namespace
+
+std::string Delta::wait_text() const {
+  std::string text = fmt::format("a wait that OLD never made: {:g} {}", new_count.median, syscall);
+  if (!sites.empty() && !sites.front().site.is_unknown()) text += ", " + model::text_of(sites.front().site);
+  return text;
+}
 
 void conclude(Comparison& row) {
   judge_row(row, false);

@@ -149,6 +149,11 @@ class Judge {
     const Tolerance whole = tolerance_of(name, both);
     Delta delta = delta_of(name, "", both);
     delta.tells_per_run = tells_per_run;
+    delta.is_new_wait = both.old_one == nullptr && judge::is_wait(name.substr(0, name.find(' ')));
+    if (delta.is_new_wait && policy_.gates_waits()) {
+      delta.is_volatile = policy_.is_named_volatile(name, both.new_one->classes);
+      delta.is_red_wait = !delta.is_volatile;
+    }
     add(delta, old_count, new_count, passes_.of_pass(whole));
     if (!tells_per_run) return;
     Delta per_run = std::move(delta);
@@ -208,7 +213,9 @@ class Judge {
     if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
-    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near;
+    delta.is_new_wait = delta.is_new_wait && delta.change == Change::grew;
+    delta.is_red_wait = delta.is_red_wait && delta.is_new_wait;
+    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near && !delta.is_red_wait;
     delta.old_count = old_count;
     delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));

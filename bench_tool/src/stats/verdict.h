@@ -41,6 +41,8 @@ struct Delta {
   bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
   bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.
+  bool is_new_wait = false;    ///< A wait, and no run of OLD made one. It is shown, also if it is volatile.
+  bool is_red_wait = false;    ///< The same, and such waits are gated (--gate-waits).
   bool tells_per_run = false;  ///< Per-run calls are compared apart.
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
@@ -50,6 +52,8 @@ struct Delta {
     return is_gated() && !is_in_doubt && (change == Change::grew || change == Change::shrank);
   }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
+  /// Of a new wait: `a wait that OLD never made: 12 poll, src/x.cc:40 Flusher::run`, the line if it is known.
+  std::string wait_text() const;
 };
 
 /// An accept (stats/accept.h) that matches something of a test.
@@ -100,8 +104,9 @@ struct Comparison {
   /// Worth showing. Counts that vary and do not part are not, and volatile ones alone are not.
   bool has_changes() const {
     return verdict != Verdict::same || has_time_verdict(Verdict::regressed) || has_time_verdict(Verdict::improved) ||
-           std::any_of(deltas.begin(), deltas.end(),
-                       [](const Delta& delta) { return delta.is_gated() && delta.change != Change::near; });
+           std::any_of(deltas.begin(), deltas.end(), [](const Delta& delta) {
+             return delta.is_new_wait || (delta.is_gated() && delta.change != Change::near);
+           });
   }
 };
 
