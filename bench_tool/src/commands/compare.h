@@ -134,6 +134,9 @@ std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown
 std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
 /// Notes on the numbers of the shown rows, a line each.
 std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
+/// `+1 openat`, `-2 lseek (per run)`, `+1 EACCES (new in openat)`: `more` calls or failures, in the words that an
+/// accept takes.
+std::string change_of(const stats::Delta& delta, double more);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
 /// The same, and the reason of the verdict.

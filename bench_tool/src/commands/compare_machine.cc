@@ -11,6 +11,7 @@
 #include "render/csv_writer.h"
 #include "render/json.h"
 #include "render/units.h"
+#include "stats/kernel_split.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -138,8 +139,8 @@ Json row_json(const stats::Comparison& row) {
                       {"sites", sites_json(delta)}});
   }
   Json split = nullptr;
-  if (row.kernel_split) {
-    split = {{"more_calls", row.kernel_split->more_calls_ns}, {"slower_calls", row.kernel_split->slower_calls_ns}};
+  if (const auto of_kernel = stats::split_kernel_time(row)) {
+    split = {{"more_calls", of_kernel->more_calls_ns}, {"slower_calls", of_kernel->slower_calls_ns}};
   }
   return {{"test", row.name},
           {"verdict", std::string(stats::to_string(row.verdict))},

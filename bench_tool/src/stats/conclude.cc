@@ -17,11 +17,6 @@
 namespace syscost::bench::stats {
 namespace {
 
-/// Adds a reason to those of a verdict.
-void add_reason(const std::string& reason, Comparison& row) {
-  row.reason += (row.reason.empty() ? "" : "; ") + reason;
-}
-
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
 std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
   std::vector<judge::CallCount> calls;
@@ -76,10 +71,10 @@ void judge_leaks(double stay_open, bool is_accepted, Comparison& row) {
     if (row.verdict != Verdict::regressed && !is_accepted) {
       row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
     }
-    add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
+    row.add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"));
   } else if (stay_open > 0 && row.verdict != Verdict::regressed && !is_accepted) {
     row.verdict = Verdict::in_doubt;
-    add_reason("a leak? --syscost_leaks on both sides tells", row);
+    row.add_reason("a leak? --syscost_leaks on both sides tells");
   }
 }
 
@@ -116,12 +111,12 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   row.reason.clear();
   for (const judge::Direction* direction : {&of_pass, &per_run}) {
     for (const std::string& reason : direction->reasons) {
-      if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
+      if (reason.front() != '+') row.add_reason(reason);  // what grew is among the deltas
     }
-    for (const std::string& note : direction->notes) add_reason(note, row);
+    for (const std::string& note : direction->notes) row.add_reason(note);
   }
   for (const Delta& delta : row.deltas) {
-    if (delta.is_new_wait && delta.change == Change::grew) add_reason(delta.wait_text(), row);
+    if (delta.is_new_wait && delta.change == Change::grew) row.add_reason(delta.wait_text());
   }
   judge_leaks(of_pass.stay_open, heeds_accepts && row.accepts_leaks, row);
 }
@@ -157,7 +152,7 @@ void conclude(Comparison& row) {
   if (row.verdict == Verdict::inconclusive) {
     row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);
   }
-  if (row.needs_acceptance) add_reason(acceptance_text(row), row);
+  if (row.needs_acceptance) row.add_reason(acceptance_text(row));
 }
 
 }  // namespace syscost::bench::stats

@@ -62,13 +62,6 @@ struct Acceptance {
   std::string reason;
 };
 
-/// How kernel time of work changed: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with
-/// n returned entries of mean m, added up. Their sum is the whole change.
-struct KernelSplit {
-  double more_calls_ns = 0;
-  double slower_calls_ns = 0;
-};
-
 struct Comparison {
   std::string name;
   const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
@@ -83,9 +76,8 @@ struct Comparison {
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
   bool has_unclear_processes = false;  ///< See mark_unclear_processes().
-  std::optional<KernelSplit> kernel_split;
-  std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
-  std::optional<TimeVerdict> cpu;   ///< The same of processor time.
+  std::optional<TimeVerdict> time;     ///< None where the times are not to be compared; see judge_comparisons().
+  std::optional<TimeVerdict> cpu;      ///< The same of processor time.
   bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
   /// In how many ways gated counts that are not repeated exactly may be red: twice for syncs.
   std::size_t varying = 0;
@@ -97,6 +89,14 @@ struct Comparison {
   bool needs_acceptance = false;  ///< Without them it would be red or in doubt. Set by conclude().
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
+  /// Both sides have counts, and they decide the verdict.
+  bool is_by_counts() const {
+    return is_paired() && !has_fault && counted != nullptr && verdict != Verdict::incomparable;
+  }
+  void add_reason(std::string_view more) {
+    if (!more.empty() && !reason.empty()) reason += "; ";
+    reason += more;
+  }
   /// True if the wall time, the processor time, or one of the two has this verdict.
   bool has_wall_verdict(Verdict word) const { return time && time->verdict == word; }
   bool has_cpu_verdict(Verdict word) const { return cpu && cpu->verdict == word; }
