@@ -57,7 +57,8 @@ ALLOWED = {
     # The CSV that a program of ours writes.
     "bench_tool/src/commands/live_rows.cc": ["stream"],
     # In a folder that only this user can enter, or that the user named and that was empty.
-    "bench_tool/src/commands/interleaved_runner.cc": ["folder", "remove"],
+    "bench_tool/src/commands/command_runs.cc": ["folder"],
+    "bench_tool/src/commands/ab.cc": ["remove"],
     # The folder of one run of `bench faults`, in one that only this user can enter.
     "bench_tool/src/faults/contained.cc": ["temporary"],
     "bench_tool/src/faults/keeper.cc": ["folder", "stream"],

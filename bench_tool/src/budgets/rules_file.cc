@@ -15,7 +15,7 @@
 namespace syscost::bench::budgets {
 namespace {
 
-constexpr std::array<std::string_view, 4> kTopKeys = {"accept", "budget", "tolerate", "volatile"};
+constexpr std::array<std::string_view, 5> kTopKeys = {"accept", "budget", "gate-waits", "tolerate", "volatile"};
 
 /// `{ test = "Net.*", of = "read", by = "5%" }`; `volatile` has no `by`.
 std::optional<CountRule> read_table(const TomlTable& in, bool has_amount) {
@@ -128,6 +128,9 @@ RulesFile parse_rules(const std::string& name, std::string_view text, csv::Probl
       problems.add(name, line, fmt::format("[[assertion]] belongs to Renacer{}", instead_of_assertions(node)));
     } else if (key.str() == "volatile" || key.str() == "tolerate") {
       read_count_rules(name, key.str(), node, key.str() == "volatile" ? out.volatiles : out.tolerances, problems);
+    } else if (key.str() == "gate-waits") {
+      if (!node.is_boolean()) problems.add(name, line, "gate-waits is true or false");
+      out.gates_waits = node.value_or(false);
     } else if (key.str() != "budget" && key.str() != "accept") {
       problems.add(
           name, line,

@@ -29,6 +29,7 @@ struct RulesFile {
   std::vector<CountRule> volatiles;
   std::vector<CountRule> tolerances;
   std::vector<stats::Accept> accepts;
+  bool gates_waits = false;
 };
 
 /// Reads `text` of the file `name`; every fault is noted in `problems`.

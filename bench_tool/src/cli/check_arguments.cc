@@ -24,9 +24,9 @@ Examples:
 
 const char* const kCheckFooter =
     R"(Judges RUN against a baseline (`bench baseline update`), as `compare` judges two runs.
-Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit code 3: no test can be judged
-(events lost, another filter), or with --strict one cannot. A test that is not in the baseline is shown and passes;
---update adds it. --accept writes some tests alone, and no other byte of the file.
+The baseline is OLD, and RUN is NEW. Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit
+code 3: no test can be judged (events lost, another filter), or with --strict one cannot. A test that is not in the
+baseline is shown and passes; --update adds it. --accept writes some tests alone, and no other byte of the file.
 Without --baseline, check reads syscost.baseline of the current folder.
 
 With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
@@ -92,8 +92,8 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
       ->type_name("FILE")
       ->check(not_empty());
   check
-      ->add_option("--budgets", options.check.budgets,
-                   "The file with budgets (syscost.toml, if it exists); see docs/gate.md")
+      ->add_option("--budgets,--config", options.check.budgets,
+                   "The file with budgets and rules (syscost.toml, if it exists); see docs/gate.md")
       ->type_name("FILE")
       ->check(not_empty());
   check
@@ -143,6 +143,9 @@ std::string check_fault(const Options& options) {
   }
   if (asked.writes() && has_command && !options.runs.empty()) {
     return "--update writes the counts of RUN, or those of a run of COMMAND: give one of them";
+  }
+  if (asked.writes() && !options.tests.empty()) {
+    return "--test chooses what is judged, and --update and --accept say what is written: leave --test out";
   }
   if (asked.is_update && !asked.accepted.empty()) return "--update writes all tests; leave it or --accept out";
   return {};

@@ -101,6 +101,8 @@ void add_count_options(CLI::App& app, Raw& raw) {
                  "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
   add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
+  app.add_flag("--gate-waits", raw.gates_waits,
+               "A wait that no run of OLD made (poll, sleep, ...) fails the test, also beside other threads");
 }
 
 void add_accept_option(CLI::App& app, Options& options) {
@@ -109,6 +111,15 @@ void add_accept_option(CLI::App& app, Options& options) {
                  "change")
       ->type_name("FILE")
       ->check(not_empty());
+}
+
+void add_allow_option(CLI::App& app, Raw& raw) {
+  app.add_option("--allow", raw.allowed,
+                 "Tests that do not fail the gate: missing, failed or skipped in NEW; retried: failed, and passed in a "
+                 "later process")
+      ->type_name("WORD,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
 }
 
 /// Adds the options that compare and ab share.
@@ -123,12 +134,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   LaterWords& words = grammar.later_words[gates];
   words.is_list = true;
   for (const auto& [word, meaning] : kGates) words.words.emplace_back(word);
-  app.add_option("--allow", raw.allowed,
-                 "Tests that do not fail the gate: missing, failed or skipped in NEW; retried: failed, and passed in a "
-                 "later process")
-      ->type_name("WORD,...")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
+  add_allow_option(app, raw);
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
   app.add_option(
@@ -272,6 +278,7 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   ab->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
       ->type_name("DIR")
       ->check(not_empty());
+  add_selection_options(*ab, *this, kCompareKeys);
   add_judging_options(*ab, *this, "all");
   add_report_options(*ab, options, raw);
   add_size_option(*ab, options, "60000");
@@ -280,6 +287,8 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_count_options(*baseline_update, raw);
   add_folder_option(*baseline_update, options);
   check = add_check_command(app, options, checked_run, kRunHelp);
+  add_selection_options(*check, *this, kCompareKeys);
+  add_allow_option(*check, raw);
   add_accept_option(*check, options);
   add_count_options(*check, raw);
   add_report_options(*check, options, raw);

@@ -131,6 +131,8 @@ struct Options {
   TraceOptions trace;        ///< trace
   ReportOptions page;        ///< report
 
+  /// It compares OLD with NEW and has a gate.
+  bool judges() const { return command == Command::compare || command == Command::ab || command == Command::check; }
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.
   bool is_printable() const { return format != Format::json; }

@@ -53,6 +53,7 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
   if (raw.near_abs) tolerance.abs = *raw.near_abs;
   if (raw.near_rel) tolerance.rel = *raw.near_rel / 100;
   options.counts = stats::CountPolicy(tolerance);
+  if (raw.gates_waits) options.counts.gate_waits();
   for (const std::string& selector : raw.volatiles) {
     if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;
   }
@@ -66,9 +67,7 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
 std::string read_selection(Options& options, const Raw& raw) {
   // With --where, --sort orders lines, unless it is to choose among tests.
   const bool sorts_lines = options.has_where && (options.command == Command::summary || !options.test.empty());
-  const std::vector<std::string>& keys = sorts_lines                           ? kSiteKeys
-                                         : options.command == Command::compare ? kCompareKeys
-                                                                               : kSummaryKeys;
+  const std::vector<std::string>& keys = sorts_lines ? kSiteKeys : options.judges() ? kCompareKeys : kSummaryKeys;
   if (!options.sort.empty() && std::find(keys.begin(), keys.end(), options.sort) == keys.end()) {
     return fmt::format("--sort{} takes {}, not \"{}\"{}", sorts_lines ? " of lines (--where)" : "",
                        fmt::join(keys, ", "), options.sort, model::or_rather(options.sort, keys));

@@ -45,6 +45,7 @@ struct Raw {
   std::optional<double> near_rel;
   std::vector<std::string> tolerances;
   std::vector<std::string> volatiles;
+  bool gates_waits = false;
   std::string format = "text";
   std::vector<std::string> outputs;
   std::string color = "auto";

@@ -10,7 +10,7 @@
 #include <iosfwd>
 
 #include "cli/options.h"
-#include "commands/interleaved_runner.h"
+#include "commands/command_runs.h"
 #include "render/paint.h"
 
 namespace syscost::bench::commands {

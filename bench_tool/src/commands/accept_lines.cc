@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "commands/compare.h"
 #include "csv/input.h"
 #include "judge/families.h"
 #include "render/units.h"
@@ -105,13 +106,9 @@ std::string pattern_of(const stats::Comparison& row) {
 
 /// `+1 openat`; of counts that vary the name alone.
 std::string term_of(const stats::Delta& delta) {
-  const std::string& name = delta.errno_name.empty() ? delta.syscall : delta.errno_name;
-  const double change = delta.new_count.median - delta.old_count.median;
-  const std::string amount = render::count(std::abs(change));
-  if (!delta.is_exact() || amount.starts_with('<')) return name;
-  std::string term = fmt::format("{}{} {}", change > 0 ? '+' : '-', amount, name);
-  if (!delta.errno_name.empty() && delta.is_new_errno) term += fmt::format(" (new in {})", delta.syscall);
-  return term + (delta.is_per_run ? " (per run)" : "");
+  const double more = delta.new_count.median - delta.old_count.median;
+  if (delta.is_exact() && !render::count(std::abs(more)).starts_with('<')) return change_of(delta, more);
+  return delta.errno_name.empty() ? delta.syscall : delta.errno_name;
 }
 
 }  // namespace
@@ -120,8 +117,7 @@ std::string accept_line(const stats::Comparison& row) {
   std::vector<std::string> terms;
   for (const stats::Delta& delta : row.deltas) {
     if (!delta.is_certain_change() || delta.is_accepted) continue;
-    const std::string_view name = std::string_view(delta.syscall).substr(0, delta.syscall.find(' '));
-    const bool is_sync = judge::family_of(name) == judge::Family::syncs;
+    const bool is_sync = judge::family_of(delta.syscall) == judge::Family::syncs;
     if (delta.change == stats::Change::grew || is_sync) terms.push_back(term_of(delta));
   }
   if (row.reason.find("more open") != std::string::npos) terms.emplace_back("leaks");

@@ -40,7 +40,7 @@ std::string shared_change(const Comparison& row, const cli::Gate& gate) {
   std::vector<std::string> parts;
   for (const Delta& delta : row.deltas) {
     if (!delta.is_certain_change()) continue;
-    parts.push_back(fmt::format("{:+g} {}", delta.new_count.median - delta.old_count.median, counted_thing(delta)));
+    parts.push_back(change_of(delta, delta.new_count.median - delta.old_count.median));
   }
   if (!parts.empty()) return fmt::format("{}", fmt::join(parts, ", "));
   return row.reason.empty() ? std::string(stats::to_string(row.verdict)) : row.reason;

@@ -13,11 +13,11 @@
 #include "cli/mistakes.h"
 #include "commands/baseline.h"
 #include "commands/causes.h"
+#include "commands/command_runs.h"
 #include "commands/count_rules.h"
-#include "commands/further_runs.h"
 #include "commands/gate.h"
-#include "commands/not_compared.h"
 #include "commands/outputs.h"
+#include "commands/run_line.h"
 #include "csv/input.h"
 #include "csv/printable.h"
 #include "stats/open_counts.h"
@@ -52,7 +52,6 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   const cli::CheckOptions& asked = options.check;
   settings.baseline_file = baseline_of(options);
   settings.counts = options.counts;
-  settings.is_strict = options.is_strict;
   ProjectRules file = add_rules_of_file(asked.budgets, settings.counts, problems);
   settings.accepts = accepts_of(std::move(file.accepts), options, problems);
   if (!problems.empty()) return "nothing was judged";
@@ -85,11 +84,11 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
 }
 
 /// What is red whatever a further run says; "" if nothing is.
-std::string red_in_any_case(const CheckResult& result) {
-  if (!result.lost.empty()) return result.lost.text();
+std::string red_in_any_case(const CheckResult& result, const cli::Gate& gate) {
+  if (!result.lost.empty() && !gate.allows_failed) return result.lost.text();
   for (const CheckedRow& row : result.rows) {
-    if (!is_red(row.comparison) || row.comparison.verdict == Verdict::regressed) continue;
-    return fmt::format("{} is {}", row.comparison.name, row.comparison.verdict == Verdict::missing ? "missing" : "red");
+    const std::vector<std::string_view> by = gate_failures(row.comparison, gate);
+    if (!by.empty() && by.front() != "counts") return fmt::format("{} is {}", row.comparison.name, by.front());
   }
   return {};
 }
@@ -106,7 +105,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
   const auto count = [&] { return static_cast<std::size_t>(std::count_if(exceeded.begin(), exceeded.end(), fails)); };
   const std::size_t first_exceeded = count();
   if (open.tests() + first_exceeded == 0) return {};
-  if (const std::string why = red_in_any_case(result); !why.empty()) {
+  if (const std::string why = red_in_any_case(result, options.gate); !why.empty()) {
     result.further_runs = fmt::format("not run again: {} in any case", why);
     return {};
   }
@@ -119,7 +118,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
     return names;
   };
   if (std::string fault = fault_of_programs(options.a, programs(true)); !fault.empty()) return fault;
-  FurtherRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
   const auto take = [&](const std::string& csv) -> std::string {
     csv::Problems problems;
@@ -157,7 +156,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
 }
 
 /// Runs the command for the run to judge, which becomes that of `options`. Returns the error, or "".
-std::string measure(cli::Options& options, FurtherRuns& runs, std::string& command) {
+std::string measure(cli::Options& options, CommandRuns& runs, std::string& command) {
   command = cli::typed(options.a);
   if (command.find("{program}") != std::string::npos) {
     return "{program} is for further runs: give a RUN, too, so that check knows the programs";
@@ -172,33 +171,21 @@ std::string measure(cli::Options& options, FurtherRuns& runs, std::string& comma
   return fault.empty() && options.runs.empty() ? "interrupted: nothing was measured" : fault;
 }
 
-int exit_code(const CheckSettings& settings, const CheckResult& result) {
-  switch (verdict_of(settings, result)) {
-    case CheckVerdict::ok:
-      return cli::kExitOk;
-    case CheckVerdict::red:
-      return cli::kExitRegression;
-    case CheckVerdict::not_judged:
-      return cli::kExitNoVerdict;
-  }
-  return cli::kExitBadInput;
-}
-
 void write(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
-           const render::Paint& paint, std::ostream& out, std::ostream& err) {
+           const CompareResult& compared, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   if (options.report != cli::Report::none && !settings.count_rules.empty()) {
     err << "bench: " << settings.count_rules << '\n';
   }
   switch (options.report) {
     case cli::Report::junit:
-      out << render::junit(check_ci(settings, result));
+      out << render::junit(check_ci(settings, result, compared));
       return;
     case cli::Report::sarif:
-      out << render::sarif(check_ci(settings, result));
+      out << render::sarif(check_ci(settings, result, compared));
       return;
     case cli::Report::github: {
-      render::CiReport report = check_ci(settings, result);
-      fold_into_causes(causes_of(red_rows(result), {.counts = true}), report);
+      render::CiReport report = check_ci(settings, result, compared);
+      fold_into_causes(causes_of(failing_rows(compared), compared.gate), report);
       out << render::github_commands(report);
       return;
     }
@@ -207,66 +194,68 @@ void write(const cli::Options& options, const CheckSettings& settings, const Che
   }
   switch (options.format) {
     case cli::Format::json:
-      out << check_json(settings, result);
+      out << check_json(settings, result, compared);
       break;
     case cli::Format::md:
-      out << check_markdown(settings, result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
+      out << check_markdown(settings, result, compared, options.all,
+                            options.max_bytes == 0 ? 60'000 : options.max_bytes);
       break;
     default:
-      out << check_text(settings, result, options.all, paint, options.screen.width);
+      out << check_text(settings, result, compared, options, paint);
       break;
   }
 }
 
-}  // namespace
-
-std::vector<const Comparison*> comparisons_of(const CheckResult& result) {
-  std::vector<const Comparison*> rows;
-  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
-  return rows;
+/// `limits: 2 exceeded, 1 exceeded with a warning, 9 kept`.
+void tell_limits(const CheckSettings& settings, const budgets::Judgement& judged, CompareResult& out) {
+  if (settings.budgets.empty()) return;
+  const auto fails = [&](std::size_t budget) { return settings.budgets[budget].fails; };
+  const auto failing = [&](const std::vector<std::pair<std::size_t, std::string>>& list) {
+    return std::count_if(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
+  };
+  const auto exceeded = std::count_if(judged.exceeded.begin(), judged.exceeded.end(),
+                                      [&](const budgets::Finding& one) { return fails(one.budget); });
+  const auto warned = static_cast<std::ptrdiff_t>(judged.exceeded.size()) - exceeded;
+  const std::ptrdiff_t unmatched = failing(judged.unmatched);
+  const std::ptrdiff_t unjudged = failing(judged.unjudged);
+  out.budgets = fmt::format("limits: {} exceeded", exceeded);
+  if (warned != 0) out.budgets += fmt::format(", {} exceeded with a warning", warned);
+  if (unmatched != 0) out.budgets += fmt::format(", {} of no test", unmatched);
+  if (unjudged != 0) out.budgets += fmt::format(", {} without a number", unjudged);
+  out.budgets += fmt::format(", {} kept", judged.kept);
+  out.exceeds_budgets = exceeded + unmatched != 0;
+  out.lacks_budgets = unjudged != 0;
 }
+
+}  // namespace
 
 bool is_as_before(Verdict verdict) {
   return verdict == Verdict::same || verdict == Verdict::near;
 }
 
-bool is_red(const Comparison& row) {
-  static constexpr cli::Gate kCounts{.counts = true};
-  if (is_as_before(row.verdict)) return false;  // a test that the baseline knows as skipped now and then
-  if (!gate_failures(row, kCounts).empty()) return true;
-  // compare() forgives a test that was skipped before; the baseline knows none that failed.
-  return row.is_paired() && row.new_window->outcomes.count("failed") != 0;
-}
-
-std::vector<const Comparison*> red_rows(const CheckResult& result) {
-  std::vector<const Comparison*> rows;
-  for (const CheckedRow& row : result.rows) {
-    if (is_red(row.comparison)) rows.push_back(&row.comparison);
+CompareResult comparison_of(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
+                            const csv::Problems& problems) {
+  CompareResult out;
+  out.command = "check";
+  out.is_of_baseline = true;
+  out.gate = options.gate;
+  for (const CheckedRow& row : result.rows) out.rows.push_back(row.comparison);
+  out.warnings = result.warnings;
+  out.lost = result.lost;
+  out.locations = result.locations;
+  out.count_rules = settings.count_rules;
+  out.further_runs = result.further_runs;
+  if (result.has_baseline) {
+    std::string run = run_line(result.data);
+    // The file of a run that the command made is removed at the end, so the command stands for it.
+    if (!result.command.empty()) run.replace(0, result.data.name.size(), csv::printable(result.command));
+    out.sides = fmt::format("OLD  {}: {} run{}\nNEW  {}\n", csv::printable(result.baseline_file), result.baseline.runs,
+                            result.baseline.runs == 1 ? "" : "s", run);
   }
-  return rows;
-}
-
-bool is_unjudged(const Comparison& row) {
-  return stats::has_no_answer(row.verdict) && row.verdict != Verdict::errored && row.verdict != Verdict::missing &&
-         row.verdict != Verdict::added;
-}
-
-CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result) {
-  const auto any = [&](auto has) {
-    return std::any_of(result.rows.begin(), result.rows.end(),
-                       [&](const CheckedRow& row) { return has(row.comparison); });
-  };
-  const auto fails = [&](std::size_t budget) { return settings.budgets[budget].fails; };
-  const budgets::Judgement& judged = result.judgement;
-  const bool exceeds = std::any_of(judged.exceeded.begin(), judged.exceeded.end(),
-                                   [&](const budgets::Finding& one) { return fails(one.budget); });
-  const auto has_failing = [&](const std::vector<std::pair<std::size_t, std::string>>& list) {
-    return std::any_of(list.begin(), list.end(), [&](const auto& one) { return fails(one.first); });
-  };
-  if (any(is_red) || !result.lost.empty() || exceeds || has_failing(judged.unmatched)) return CheckVerdict::red;
-  const auto has_no_sure_verdict = [](const Comparison& row) { return is_unjudged(row) || row.has_unclear_processes; };
-  const bool lacks_verdict = settings.is_strict ? any(has_no_sure_verdict) : judged_nothing(comparisons_of(result));
-  return lacks_verdict || has_failing(judged.unjudged) ? CheckVerdict::not_judged : CheckVerdict::ok;
+  tell_limits(settings, result.judgement, out);
+  conclude(options, out, problems);
+  keep_chosen_rows(options, out);
+  return out;
 }
 
 int check(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
@@ -278,7 +267,7 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   std::string fault;
   if (options.check.writes()) fault = lock.emplace(baseline_of(options)).fault();
   if (fault.empty()) fault = read_settings(options, settings, problems);
-  std::optional<FurtherRuns> first;  // it has the file, as long as it lives
+  std::optional<CommandRuns> first;  // it has the file, as long as it lives
   if (fault.empty() && options.runs.empty()) fault = measure(options, first.emplace(0, 1, err), result.command);
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
   for (const std::string& file : options.locations) {
@@ -287,8 +276,8 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   if (fault.empty() && options.check.writes()) {
     if (problems.empty() && options.check.is_update) return check_update(options.check, result, out, err);
     if (problems.empty()) {
-      const bool is_written = check_accept(options.check, settings, result, out, err);
-      return is_written ? exit_code(settings, result) : cli::kExitBadInput;
+      const bool is_written = check_accept(options, settings, result, out, err);
+      return is_written ? comparison_of(options, settings, result, problems).conclusion.exit_code : cli::kExitBadInput;
     }
     fault = "no baseline was written";
   }
@@ -306,16 +295,17 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   }
   // A program is no test. Until all runs are compared, it has a row all the same.
   std::erase_if(result.rows, [](const CheckedRow& row) { return stats::is_quiet_program(row.comparison); });
-  write(options, settings, result, paint, out, err);
+  const CompareResult compared = comparison_of(options, settings, result, problems);
+  write(options, settings, result, compared, paint, out, err);
   fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
-    write(its, settings, result, render::Paint(false), text, notes);
+    write(its, settings, result, compared, render::Paint(false), text, notes);
   });
   problems.print(err);
   if (!fault.empty()) {
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
-  return problems.empty() ? exit_code(settings, result) : cli::kExitBadInput;
+  return compared.conclusion.exit_code;
 }
 
 }  // namespace syscost::bench::commands

@@ -2,9 +2,8 @@
 //
 // bench check: judges a run against a baseline that is committed beside the tests.
 //
-// A window of the baseline is a WindowSummary with the ranges of its runs, so the rules of `compare` apply. Three
-// things differ, because a gate in CI needs them: tests are paired by name alone, a missing or failed test is red, and
-// a test that cannot be judged is never green.
+// The baseline is OLD: a window of it is a WindowSummary with the ranges of its runs, so compare judges and
+// prints it. Only the pairing differs, which is by name alone, and budgets come on top.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +15,7 @@
 
 #include "budgets/budget_check.h"
 #include "cli/options.h"
-#include "commands/crashed.h"
+#include "commands/compare.h"
 #include "csv/problems.h"
 #include "model/baseline.h"
 #include "model/dataset.h"
@@ -52,7 +51,6 @@ struct CheckSettings {
   std::string count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;
-  bool is_strict = false;
 };
 
 /// Everything the renderers need. It must not move: its rows point into it.
@@ -89,27 +87,21 @@ int check_update(const cli::CheckOptions& options, const CheckResult& result, st
 
 /// Writes the differences of the tests of --accept into the baseline, prints what is still red, and takes the others
 /// out of `result`. False: nothing was written.
-bool check_accept(const cli::CheckOptions& options, const CheckSettings& settings, CheckResult& result,
-                  std::ostream& out, std::ostream& err);
+bool check_accept(const cli::Options& options, const CheckSettings& settings, CheckResult& result, std::ostream& out,
+                  std::ostream& err);
 
-std::vector<const stats::Comparison*> comparisons_of(const CheckResult& result);
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);
-/// Ends in exit code 1.
-bool is_red(const stats::Comparison& row);
-/// No number to judge it by: ends in exit code 3 with --strict, or if no test has one.
-bool is_unjudged(const stats::Comparison& row);
-/// The verdict of the whole check.
-enum class CheckVerdict { ok, red, not_judged };
-CheckVerdict verdict_of(const CheckSettings& settings, const CheckResult& result);
+/// What compare makes of it: the verdict of the whole check, and the rows as it prints them.
+CompareResult comparison_of(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
+                            const csv::Problems& problems);
 
-std::string check_text(const CheckSettings& settings, const CheckResult& result, bool all, const render::Paint& paint,
-                       std::size_t width);
-std::string check_markdown(const CheckSettings& settings, const CheckResult& result, bool all, std::size_t most_bytes);
-/// The tests that are red, in the order of the rows.
-std::vector<const stats::Comparison*> red_rows(const CheckResult& result);
+std::string check_text(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared,
+                       const cli::Options& options, const render::Paint& paint);
+std::string check_markdown(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared,
+                           bool all, std::size_t most_bytes);
 /// A case for each test and for each limit that is exceeded.
-render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result);
-std::string check_json(const CheckSettings& settings, const CheckResult& result);
+render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared);
+std::string check_json(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared);
 
 }  // namespace syscost::bench::commands

@@ -11,6 +11,7 @@
 #include "budgets/measures.h"
 #include "commands/baseline.h"
 #include "commands/check_words.h"
+#include "commands/gate.h"
 #include "commands/without_counts.h"
 #include "csv/input.h"
 #include "csv/printable.h"
@@ -62,11 +63,13 @@ class Accepted {
 };
 
 /// `2 tests: Log.Reads regressed, Log.Vanishes missing`; "" if there is none.
-std::string tests_that(bool (*are)(const stats::Comparison&), const CheckResult& result) {
+template <class Are>
+std::string tests_that(Are are, const CheckResult& result) {
   constexpr std::size_t kMostNamed = 10;
   std::vector<std::string> names;
   for (const CheckedRow& row : result.rows) {
-    if (are(row.comparison)) names.push_back(row.comparison.name + " " + state_of(row.comparison));
+    const stats::Comparison& one = row.comparison;
+    if (are(one)) names.push_back(fmt::format("{} {}", one.name, stats::to_string(one.verdict)));
   }
   if (names.empty()) return {};
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed));
@@ -75,7 +78,9 @@ std::string tests_that(bool (*are)(const stats::Comparison&), const CheckResult&
 }
 
 /// What is red or has no verdict, without the tests that were written.
-std::string what_is_left(const CheckSettings& settings, const CheckResult& result) {
+std::string what_is_left(const cli::Gate& gate, const CheckSettings& settings, const CheckResult& result) {
+  const auto is_red = [&](const stats::Comparison& row) { return !gate_failures(row, gate).empty(); };
+  const auto is_unjudged = [&](const stats::Comparison& row) { return !is_red(row) && lacks_answer(row, gate); };
   std::vector<std::string> parts;
   if (std::string tests = tests_that(is_red, result); !tests.empty()) parts.push_back(std::move(tests));
   if (!result.lost.empty()) parts.push_back(result.lost.text());
@@ -89,13 +94,13 @@ std::string what_is_left(const CheckSettings& settings, const CheckResult& resul
 
 }  // namespace
 
-bool check_accept(const cli::CheckOptions& options, const CheckSettings& settings, CheckResult& result,
-                  std::ostream& out, std::ostream& err) {
+bool check_accept(const cli::Options& options, const CheckSettings& settings, CheckResult& result, std::ostream& out,
+                  std::ostream& err) {
   csv::Problems problems;
-  const Accepted accepted(options.accepted, result, problems);
+  const Accepted accepted(options.check.accepted, result, problems);
   const std::optional<std::string> text = csv::read_text(result.baseline_file, problems);
   const model::BaselineTold told = model::told_by(result.baseline.windows);
-  WithoutCounts without_counts(options, result.data.name, problems);
+  WithoutCounts without_counts(options.check, result.data.name, problems);
   model::Baseline added;  // what the head must know of the new lines
   std::vector<model::BaselineEdit> edits;
   std::string written;
@@ -128,9 +133,9 @@ bool check_accept(const cli::CheckOptions& options, const CheckSettings& setting
       budgets::add_times(budgets::subject_of(result.data, group, window, true), lines);
     }
     edits.push_back({std::move(lines)});
-    const std::string change = change_cell(row.comparison);
-    written +=
-        fmt::format("  {}: {}{}\n", row.comparison.name, state_of(row.comparison), change.empty() ? "" : ", " + change);
+    const std::string change = change_and_reason(row.comparison);
+    written += fmt::format("  {}: {}{}\n", row.comparison.name, stats::to_string(row.comparison.verdict),
+                           change.empty() ? "" : ", " + change);
   }
   std::string fault = problems.empty() ? "" : "no baseline was written" + without_counts.advice();
   if (fault.empty() && !edits.empty()) {
@@ -149,7 +154,7 @@ bool check_accept(const cli::CheckOptions& options, const CheckSettings& setting
       << (kept == 0 ? ""
                     : fmt::format("{} of these tests {} not in the run; --accept NAME, without * and ?, removes one\n",
                                   kept, kept == 1 ? "is" : "are"))
-      << without_counts.text() << what_is_left(settings, result);
+      << without_counts.text() << what_is_left(options.gate, settings, result);
   return true;
 }
 

@@ -12,6 +12,8 @@
 
 #include "commands/baseline.h"
 #include "commands/check.h"
+#include "commands/chosen_tests.h"
+#include "commands/gate.h"
 #include "commands/injected.h"
 #include "commands/not_compared.h"
 #include "commands/surroundings.h"
@@ -19,9 +21,11 @@
 #include "model/loader.h"
 #include "model/program_names.h"
 #include "model/surroundings.h"
+#include "model/test_choice.h"
 #include "stats/accept.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
+#include "stats/retries.h"
 #include "stats/rules_of_test.h"
 #include "stats/several_processes.h"
 #include "stats/site_changes.h"
@@ -77,8 +81,27 @@ void name_windows(CheckResult& result) {
 /// For a test that the baseline has no counts of.
 void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
+  row.is_let_off = true;
   row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
+}
+
+/// Each time that it ran.
+bool has_passed(const WindowSummary& window) {
+  return window.outcomes.size() == 1 && window.outcomes.begin()->first == "passed";
+}
+
+/// True for a window of a test that --test chooses.
+bool is_chosen(const model::BaselineWindow& window, const model::TestChoice& tests) {
+  std::vector<std::string> names = {window.name};
+  if (window.kind == "loop") names.push_back(window.name.substr(0, window.name.rfind(", loop ")));
+  if (window.kind == "scope") names.push_back(window.name.substr(0, window.name.rfind(", scope ")));
+  constexpr std::string_view kBenchmark = "benchmark ";
+  if (window.name.starts_with(kBenchmark)) names.push_back(window.name.substr(kBenchmark.size()));
+  for (std::size_t i = 0, count = names.size(); i < count; ++i) {
+    names.push_back(fmt::format("{} ({})", names[i], window.program));
+  }
+  return tests.matches(names);
 }
 
 /// Tests of the run that the baseline has without counts.
@@ -148,8 +171,8 @@ std::string fold_as_baseline(CheckResult& result) {
 }
 
 /// Pairs and judges. Returns why it could not, or "".
-std::string judge_counts(const stats::CountPolicy& policy, const std::vector<stats::Accept>& accepts,
-                         CheckResult& result) {
+std::string judge_counts(const cli::Options& options, const CheckSettings& settings, CheckResult& result) {
+  const stats::CountPolicy& policy = settings.counts;
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
     if (baseline_has_details) {
@@ -161,14 +184,18 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
   }
   result.groups = model::group_samples(result.data, model::Tools::left_out);
   model::leave_out_between(result.data, result.groups);
+  if (options.gate.allows_retried) {
+    std::string line = left_out_attempts(stats::leave_out_failed_attempts(result.data, result.groups), "NEW");
+    if (!line.empty()) result.warnings.push_back(std::move(line));
+  }
   result.windows = stats::summarize_all(result.data, result.groups, true);
   for (const model::BaselineWindow& window : result.baseline.windows) {
     result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
   }
   stats::note_threaded_programs(result.baseline_windows);
   name_windows(result);
-  const InjectedSide before{"the baseline", inject_rules_of(result.baseline)};
-  const InjectedSide after{"the run", inject_rules(result.data)};
+  const InjectedSide before{"OLD", inject_rules_of(result.baseline)};
+  const InjectedSide after{"NEW", inject_rules(result.data)};
   for (WindowSummary& window : result.baseline_windows) window.inject_rules = before.rules;
   for (WindowSummary& window : result.windows) window.inject_rules = after.rules;
   std::map<Key, std::size_t> of_run;
@@ -205,7 +232,8 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
     if (outcome == model::kOutcomeVaries) ungate(rows[i], "passed and skipped");
     // A test that failed in the baseline and passes now is new: it has counts for the first time.
     if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
-    if (outcome != model::kOutcomeLost || is_red(rows[i])) continue;
+    if (rows[i].verdict == Verdict::errored && has_passed(*rows[i].new_window)) rows[i].verdict = Verdict::added;
+    if (outcome != model::kOutcomeLost || !gate_failures(rows[i], options.gate).empty()) continue;
     if (stats::fault_of(*rows[i].new_window).allowed_by == stats::kAllowLost) {
       ungate(rows[i], "not counted completely");
     } else {
@@ -215,13 +243,11 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
   for (const std::string& program : by_program) {
     add(&result.baseline_older_threads.at(program), &result.older_threads.at(program), std::nullopt, std::nullopt);
   }
-  stats::accept_changes(accepts, rows);
+  stats::accept_changes(settings.accepts, rows);
   stats::decide_doubts(rows);
-  const std::vector<std::string> unused = stats::unused_accepts(accepts, rows);
-  std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "the baseline", "the run", rows);
-  std::vector<const Comparison*> pointers;
-  for (const Comparison& row : rows) pointers.push_back(&row);
-  const std::string without_errors = errors_not_compared(pointers, kCheckSides);
+  const std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
+  std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "OLD", "NEW", rows);
+  const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::optional<std::size_t> in_run = result.rows[i].run_index;
@@ -327,21 +353,31 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   load.all_runs = options.all_runs || !is_first;
   if (is_first) load.folders = options.folders;
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
+  load.tests = model::TestChoice(options.tests);
+  if (!options.tests.empty()) {
+    std::erase_if(result.baseline.windows,
+                  [&](const model::BaselineWindow& window) { return !is_chosen(window, load.tests); });
+  }
   result.data = model::load(run, load, problems);
   std::vector<std::string> programs;
   for (const model::BaselineWindow& window : result.baseline.windows) programs.push_back(window.program);
   model::tell_programs_apart({&result.data}, programs);
   result.lost = program_faults(result.data, nullptr);
   if (result.data.samples.empty()) {
+    if (!options.tests.empty()) {
+      note_no_test(result.data, load.tests, problems);
+      return "nothing to judge: the run holds no such test";
+    }
     note_crashes(result.data, problems);
     return "nothing to judge: the run holds no test";
   }
   for (const std::string& line : crash_lines(result.data)) result.warnings.push_back(line);
-  if (std::string fault = judge_counts(settings.counts, settings.accepts, result); !fault.empty()) return fault;
+  if (std::string fault = judge_counts(options, settings, result); !fault.empty()) return fault;
   if (settings.gate_counts) {
     for (CheckedRow& row : result.rows) allow_growth(settings.counts, *settings.gate_counts, row.comparison);
   }
   judge_budgets(settings, result);
+  if (!options.tests.empty()) result.judgement.unmatched.clear();  // they are of other tests
   return {};
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The words of check, for all formats: its title, the text of a test's row, the text of a limit's line.
+// The words of check for all formats, beside those of compare: the text of a limit, what to do next.
 #pragma once
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "commands/check.h"
@@ -13,20 +12,6 @@
 #include "stats/false_alarms.h"
 
 namespace syscost::bench::commands {
-
-/// How check calls the run that it judges, within a sentence.
-inline constexpr std::string_view kRunSide = "the run";
-
-/// `ok`, `red` or `not judged`.
-std::string verdict_word(const CheckSettings& settings, const CheckResult& result);
-/// `red: 1 regressed, 23 same (baseline syscost.baseline, 3 runs); limits: 1 exceeded, 2 kept`.
-std::string check_title(const CheckSettings& settings, const CheckResult& result);
-/// `3 -> 4`.
-std::string calls_cell(const stats::Comparison& row);
-/// `+1 write`, and why.
-std::string change_cell(const stats::Comparison& row);
-/// The verdict's word; `new` for a test that only now has counts.
-std::string state_of(const stats::Comparison& row);
 
 /// A limit that is exceeded, or that could not be checked because nothing was measured for it.
 struct BudgetLine {
@@ -52,7 +37,7 @@ std::vector<SiteLine> budget_sites(const budgets::Budget& budget, const budgets:
 std::string sentence_of(const BudgetLine& line);
 
 std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result);
-/// Lines below the tables: what was confirmed, how many false alarms are expected, what to do next.
-std::string check_notes(const CheckResult& result);
+/// Lines below the tables: how many false alarms are expected, what to do next.
+std::string check_notes(const CheckResult& result, const CompareResult& compared);
 
 }  // namespace syscost::bench::commands

@@ -23,6 +23,7 @@
 #include "commands/not_compared.h"
 #include "commands/outputs.h"
 #include "commands/run_again.h"
+#include "commands/run_line.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
 #include "model/fold_details.h"
@@ -75,16 +76,6 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
     return group.origin != tool.origin && model::is_same_window(group, tool);
   });
   return same == groups.end() ? std::nullopt : std::optional<std::size_t>(same - groups.begin());
-}
-
-/// `OLD: the failed attempts of 2 tests are left out, which passed in a later process: A, B`; "" if there are none.
-std::string left_out_attempts(const std::vector<std::string>& tests, std::string_view side) {
-  constexpr std::size_t kMostNamed = 5;
-  if (tests.empty()) return {};
-  const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamed));
-  return fmt::format("{}: the failed attempts of {} test{} are left out, because a later process passed: {}{}", side,
-                     tests.size(), tests.size() == 1 ? "" : "s", fmt::join(tests.begin(), end, ", "),
-                     end == tests.end() ? "" : ", ...");
 }
 
 /// Groups of one side as pairing sees them, with their summaries, and their families. `attempts` becomes a line about
@@ -190,41 +181,60 @@ bool has_pairs(const CompareResult& result) {
   return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
 }
 
+/// Those that are not empty, with `; ` between.
+std::string in_one_sentence(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) text += fmt::format("{}{}", text.empty() || part.empty() ? "" : "; ", part);
+  return text;
+}
+
 /// The verdict on what was read, with the exit code and the reason for it.
 Conclusion verdict_of(const cli::Options& options, const CompareResult& result) {
   const auto fails = [&](const Comparison& row) { return !gate_failures(row, options.gate).empty(); };
   const std::string gate = gate_line(result.rows, options.gate);
   std::string reason = gate.substr(gate.find(": ") + 2);
   if (reason == "none") reason = "nothing is gated (--gate none)";
+  if (!has_pairs(result)) reason.clear();  // there are budgets alone
   const std::string lost = lost_programs(result);
   const std::vector<const Comparison*> rows = pointers_to(result.rows);
-  const std::string left_out = options.gate.counts ? not_compared(rows, kCompareSides) : "";
+  const bool counts = options.gate.counts;
+  const std::string left_out = counts ? not_compared(rows) : "";
   const bool has_failing = std::any_of(result.rows.begin(), result.rows.end(), fails);
-  if (has_failing || !lost.empty()) {
-    std::string why = has_failing ? reason : "";
-    for (const std::string& part : {lost, left_out}) why += (why.empty() || part.empty() ? "" : "; ") + part;
-    return {cli::kExitRegression, "red, exit code 1: " + why};
+  if (has_failing || !lost.empty() || result.exceeds_budgets) {
+    return {cli::kExitRegression,
+            "red, exit code 1: " + in_one_sentence({has_failing ? reason : "", lost, left_out, result.budgets})};
   }
-  std::string unjudged = left_out;
-  for (const std::string& more : {without_verdict(rows), in_doubt(rows), accepted(rows)}) {
-    if (options.gate.counts && !more.empty()) unjudged += (unjudged.empty() ? "" : "; ") + more;
-  }
-  if (options.gate.counts && judged_nothing(rows)) {
-    return {cli::kExitNoVerdict,
-            fmt::format("no answer, exit code 3: {}{}", unjudged, left_out.empty() ? ", and no other was judged" : "")};
+  const std::string unjudged =
+      counts ? in_one_sentence({left_out, without_verdict(rows), in_doubt(rows), accepted(rows)}) : "";
+  const auto no_answer = [](const std::string& why) {
+    return Conclusion{cli::kExitNoVerdict, "no answer, exit code 3: " + why};
+  };
+  if (counts && judged_nothing(rows)) {
+    return no_answer(
+        in_one_sentence({unjudged + (left_out.empty() ? ", and no other was judged" : ""), result.budgets}));
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
-    return lacks_answer(row, options.gate) || (options.gate.counts && row.has_unclear_processes);
+    return lacks_answer(row, options.gate) || (counts && row.has_unclear_processes);
   });
   if (options.is_strict && unanswered != 0) {
-    return {cli::kExitNoVerdict,
-            fmt::format("no answer, exit code 3: {} test{} without a verdict (--strict){}{}", unanswered,
-                        unanswered == 1 ? "" : "s", left_out.empty() ? "" : "; ", left_out)};
+    return no_answer(
+        in_one_sentence({fmt::format("{} test{} without a verdict (--strict)", unanswered, unanswered == 1 ? "" : "s"),
+                         left_out, result.budgets}));
   }
-  return {cli::kExitOk, "ok, exit code 0: " + reason + (unjudged.empty() ? "" : "; " + unjudged)};
+  if (result.lacks_budgets) return no_answer(in_one_sentence({result.budgets, unjudged}));
+  return {cli::kExitOk, "ok, exit code 0: " + in_one_sentence({reason, unjudged, result.budgets})};
 }
 
 }  // namespace
+
+std::string left_out_attempts(const std::vector<std::string>& tests, std::string_view side) {
+  constexpr std::size_t kMostNamed = 5;
+  if (tests.empty()) return {};
+  const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamed));
+  return fmt::format("{}: the failed attempts of {} test{} are left out, because a later process passed: {}{}", side,
+                     tests.size(), tests.size() == 1 ? "" : "s", fmt::join(tests.begin(), end, ", "),
+                     end == tests.end() ? "" : ", ...");
+}
 
 model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   model::LoadOptions load;
@@ -337,7 +347,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
                     "retried judges {} by that one",
                     retried, retried == 1 ? "" : "s", retried == 1 ? "it" : "them"));
   }
-  if (std::string line = errors_not_compared(pointers_to(result.rows), kCompareSides); !line.empty()) {
+  if (std::string line = errors_not_compared(pointers_to(result.rows)); !line.empty()) {
     result.warnings.push_back(std::move(line));
   }
   for (std::string& line : injected_warnings(result.rows, old_injected, new_injected)) {
@@ -355,7 +365,7 @@ std::string lost_programs(const CompareResult& result) {
 void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems) {
   // A program is no test. Until all runs are compared, it has a row all the same.
   std::erase_if(result.rows, stats::is_quiet_program);
-  if (!has_pairs(result)) {
+  if (!has_pairs(result) && !result.is_of_baseline) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
   } else if (!problems.empty()) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: not all of the input could be used"};
@@ -368,15 +378,18 @@ void conclude(const cli::Options& options, CompareResult& result, const csv::Pro
       }));
 }
 
+void keep_chosen_rows(const cli::Options& options, CompareResult& result) {
+  if (options.for_people() || (options.sort.empty() && !options.top)) return;
+  std::vector<Comparison> rows;
+  for (const Comparison* row : chosen_rows(result, options)) rows.push_back(*row);
+  result.rows = std::move(rows);
+}
+
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err) {
   const bool is_paired = has_pairs(result);  // of all rows
   conclude(options, result, problems);
-  if (!options.for_people() && (!options.sort.empty() || options.top)) {
-    std::vector<Comparison> rows;
-    for (const Comparison* row : chosen_rows(result, options)) rows.push_back(*row);
-    result.rows = std::move(rows);
-  }
+  keep_chosen_rows(options, result);
   write(options, result, paint, out, err);
   const std::string fault =
       write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {
@@ -426,7 +439,7 @@ bool compare_both(cli::Options& options, CompareResult& result, csv::Problems& p
            "Give two files, or two runs of one file with --run OLD_ID --run NEW_ID.\n";
     return false;
   }
-  result.names_sides = true;
+  result.sides = "OLD  " + run_line(result.old_data) + "\nNEW  " + run_line(result.new_data) + '\n';
   if (const std::vector<std::string> faults = judge(options, result); !faults.empty()) {
     problems.print(err);
     for (const std::string& fault : faults) err << "bench: " << csv::printable(fault) << '\n';

@@ -53,16 +53,21 @@ struct CompareResult {
   std::vector<std::string> warnings;
   ProgramFaults lost;        ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::string count_rules;   ///< The rules of a file for counts that may vary; see commands/count_rules.h.
-  std::string further_runs;  ///< `5 further runs (12.3 s): 2 of 2 tests decided`; "" without.
+  std::string further_runs;  ///< `5 further runs (12.3 s): 2 of 2 tests decided`; of ab its rounds; "" without.
   stats::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
   model::TestLocations locations;  ///< Where tests are written, from the files that --locations names.
   stats::TimeLimits limits;
   std::string old_backend;  ///< The backend under which the times of OLD were taken; the next is NEW's.
   std::string new_backend;
-  bool names_sides = false;  ///< The sides are files that people gave, so that a header says which.
-  Conclusion conclusion;     ///< Set by report(), from all rows.
-  std::size_t failing = 0;   ///< Tests that fail the gate, those that --top leaves out of `rows` too. Set by report().
+  std::string sides;  ///< Two lines that say what OLD and NEW are; "" where people did not give them.
+  std::string_view command = "compare";
+  bool is_of_baseline = false;   ///< OLD is a baseline: it has ranges of counts, and no times are compared.
+  std::string budgets;           ///< `limits: 1 exceeded, 2 kept`: the budgets of check; "" without.
+  bool exceeds_budgets = false;  ///< One that fails the gate is exceeded.
+  bool lacks_budgets = false;    ///< One has no number to judge it by.
+  Conclusion conclusion;         ///< Set by report(), from all rows.
+  std::size_t failing = 0;  ///< Tests that fail the gate, those that --top leaves out of `rows` too. Set by report().
 };
 
 /// How OLD (side 0) or NEW (1) is read.
@@ -74,6 +79,9 @@ void load_both(const cli::Options& options, CompareResult& result, csv::Problems
 /// Pairs and judges the tests of `result.old_data` and `new_data`. You may call it again after you loaded more. Returns
 /// the reasons why it could not, or nothing.
 std::vector<std::string> judge(const cli::Options& options, CompareResult& result);
+
+/// `OLD: the failed attempts of 2 tests are left out, because a later process passed: A, B`; "" if there are none.
+std::string left_out_attempts(const std::vector<std::string>& tests, std::string_view side);
 
 /// Adds warnings about what differs between the sides, and about the times that are incomparable for it.
 void add_warnings(CompareResult& result);
@@ -87,6 +95,9 @@ std::string lost_programs(const CompareResult& result);
 
 /// Sets `result.conclusion` and `failing`, from all rows.
 void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems);
+
+/// For machines: leaves out and orders rows as --top and --sort say. Call it after conclude().
+void keep_chosen_rows(const cli::Options& options, CompareResult& result);
 
 /// Concludes, prints the comparison and the problems of its input; returns the exit code.
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
@@ -126,15 +137,17 @@ std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown
 std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
 /// Notes on the numbers of the shown rows, a line each.
 std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
+/// `+1 openat`, `-2 lseek (per run)`, `+1 EACCES (new in openat)`: `more` calls or failures, in the words that an
+/// accept takes.
+std::string change_of(const stats::Delta& delta, double more);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
 std::string breakdown(const stats::Comparison& row);
+/// The same, and the reason of the verdict.
+std::string change_and_reason(const stats::Comparison& row);
 
 /// `law changed: BM_Append/{bytes}: write: 1 per 4096 bytes -> 1 per byte`, a line for each law; the first few if there
 /// are many.
 std::string law_lines(const CompareResult& result);
-
-/// Two lines that say what OLD and NEW are; "" where people did not give them.
-std::string sides_text(const CompareResult& result);
 
 /// True for a row that is printed without --all.
 bool is_worth_showing(const CompareResult& result, const stats::Comparison& row);
@@ -153,14 +166,15 @@ struct TableWithBlocks {
 
 /// The table for a screen of `width` columns that the whole one does not fit. If the change of a row does not fit, it
 /// stands below the row.
-TableWithBlocks narrow_compare_table(const std::vector<const stats::Comparison*>& shown,
-                                     const std::vector<std::string>& names, std::string_view unit,
-                                     const cli::Gate& gate, std::size_t width, const render::Paint& paint);
+TableWithBlocks narrow_compare_table(const CompareResult& result, const std::vector<const stats::Comparison*>& shown,
+                                     const std::vector<std::string>& names, std::string_view unit, std::size_t width,
+                                     const render::Paint& paint);
 
 /// The table for people.
 std::string compare_text(const CompareResult& result, const cli::Options& options, const render::Paint& paint);
-/// For a pull request: what fails, what changed, and the rest folded up; at most `most_bytes` bytes.
-std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes);
+/// For a pull request: what fails, what changed, and the rest folded up, then `below`; at most `most_bytes` bytes.
+std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes,
+                             const std::string& below = {});
 /// For machines: every row, changed or not.
 std::string compare_json(const CompareResult& result);
 std::string compare_csv(const CompareResult& result);

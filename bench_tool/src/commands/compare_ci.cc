@@ -16,14 +16,15 @@ namespace {
 using stats::Comparison;
 using stats::WindowSummary;
 
-constexpr std::array<render::CiRule, 7> kCompareRules = {
+constexpr std::array<render::CiRule, 8> kCompareRules = {
     {{"counts", "A test makes more syscalls, or one fails that did not"},
      {"wall", "A test takes longer"},
      {"cpu", "A test uses more processor time"},
      {"missing", "A test of OLD is not in NEW"},
      {"failed", "A test fails that did not, so its cost is not known"},
      {"skipped", "A test is skipped that was not, so its cost is not known"},
-     {"crashed", "A test or a program ended its process, so its cost is not known"}}};
+     {"crashed", "A test or a program ended its process, so its cost is not known"},
+     {"limit", "A limit is exceeded, or limits no test"}}};
 
 const WindowSummary& window_of(const Comparison& row) {
   return row.new_window != nullptr ? *row.new_window : *row.old_window;
@@ -61,12 +62,11 @@ std::pair<std::string_view, std::string_view> ci_names(const Comparison& row) {
 }
 
 render::CiReport compare_ci(const CompareResult& result) {
-  const bool has_answer = result.conclusion.exit_code != cli::kExitNoVerdict;
-  render::CiReport report{"bench compare",
+  render::CiReport report{fmt::format("bench {}", result.command),
                           kCompareRules,
                           {},
                           result.warnings,
-                          has_answer ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text};
+                          "verdict: " + result.conclusion.text};
   for (const Comparison& row : result.rows) {
     const auto [suite, test] = ci_names(row);
     render::CiCase one{row.name, std::string(suite), std::string(test), result.locations.find(row.name), {}, {}, {}};

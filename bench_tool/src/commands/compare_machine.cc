@@ -11,6 +11,7 @@
 #include "render/csv_writer.h"
 #include "render/json.h"
 #include "render/units.h"
+#include "stats/kernel_split.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -138,8 +139,8 @@ Json row_json(const stats::Comparison& row) {
                       {"sites", sites_json(delta)}});
   }
   Json split = nullptr;
-  if (row.kernel_split) {
-    split = {{"more_calls", row.kernel_split->more_calls_ns}, {"slower_calls", row.kernel_split->slower_calls_ns}};
+  if (const auto of_kernel = stats::split_kernel_time(row)) {
+    split = {{"more_calls", of_kernel->more_calls_ns}, {"slower_calls", of_kernel->slower_calls_ns}};
   }
   return {{"test", row.name},
           {"verdict", std::string(stats::to_string(row.verdict))},
@@ -171,15 +172,19 @@ Json comparison_json(const stats::Comparison& row) {
   return row_json(row);
 }
 
-std::string compare_json(const CompareResult& result) {
+Json tests_json(const CompareResult& result) {
   Json tests = Json::array();
   for (const stats::Comparison& row : result.rows) {
     Json one = row_json(row);
     const std::vector<std::string_view> by = gate_failures(row, result.gate);
-    one["gate"] = by.empty() ? "green" : "red";  // as of check
+    one["gate"] = by.empty() ? "green" : "red";
     one["fails_by"] = by;
     tests.push_back(std::move(one));
   }
+  return tests;
+}
+
+std::string compare_json(const CompareResult& result) {
   Json allowed = Json::array();
   if (result.gate.allows_missing) allowed.push_back("missing");
   if (result.gate.allows_failed) allowed.push_back("failed");
@@ -204,7 +209,7 @@ std::string compare_json(const CompareResult& result) {
                          {"allowed", std::move(allowed)},
                          {"fails", result.failing != 0 || !lost_programs(result).empty()},
                          {"failing_tests", result.failing}}},
-                       {"tests", std::move(tests)}});
+                       {"tests", tests_json(result)}});
 }
 
 std::string compare_csv(const CompareResult& result) {

@@ -10,7 +10,6 @@
 #include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
-#include "commands/not_compared.h"
 #include "commands/site_text.h"
 #include "render/markdown.h"
 #include "render/size_cap.h"
@@ -38,26 +37,23 @@ std::string verdict_cell(const Comparison& row, const std::vector<std::string_vi
   return words == text ? fmt::format("**{}**", text) : fmt::format("**{}** ({})", text, words);
 }
 
-std::string change_cell(const Comparison& row) {
-  const std::string change = breakdown(row);
-  return row.reason.empty() ? change : change.empty() ? row.reason : change + "; " + row.reason;
-}
-
 std::string table_of(const CompareResult& result, const std::vector<const Comparison*>& shown) {
   if (shown.empty()) return {};
   const bool has_cpu = has_cpu_column(result, shown);
   std::vector<render::TableColumn> columns = {{"test", render::Align::left, render::Cells::names},
                                               {"verdict", render::Align::left, render::Cells::markdown},
                                               {"change"},
-                                              {"calls"},
-                                              {"wall"}};
+                                              {"calls"}};
+  const bool has_wall = !result.is_of_baseline;
+  if (has_wall) columns.push_back({"wall"});
   if (has_cpu) columns.push_back({"cpu"});
   render::Table table(columns);
   const std::vector<std::string> names = stats::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
-    std::vector<std::string> cells = {names[i], verdict_cell(row, gate_failures(row, result.gate)), change_cell(row),
-                                      calls_cell(row, ""), time_cell(row, kWallTime, "")};
+    std::vector<std::string> cells = {names[i], verdict_cell(row, gate_failures(row, result.gate)),
+                                      change_and_reason(row), calls_cell(row, "")};
+    if (has_wall) cells.push_back(time_cell(row, kWallTime, ""));
     if (has_cpu) cells.push_back(time_cell(row, kCpuTime, ""));
     table.add_row(std::move(cells));
   }
@@ -100,27 +96,27 @@ std::string accept_lines_text(const std::vector<const Comparison*>& failing, con
 
 }  // namespace
 
-std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes) {
+std::string compare_markdown(const CompareResult& result, bool all, std::size_t most_bytes, const std::string& below) {
   std::vector<const Comparison*> failing;
   std::vector<const Comparison*> changed;
   std::vector<const Comparison*> unchanged;
   for (const Comparison& row : result.rows) {
-    auto& list = !gate_failures(row, result.gate).empty() ? failing : row.has_changes() ? changed : unchanged;
+    auto& list = !gate_failures(row, result.gate).empty() ? failing
+                 : is_worth_showing(result, row)          ? changed
+                                                          : unchanged;
     list.push_back(&row);
   }
-  const bool has_answer = result.conclusion.exit_code != cli::kExitNoVerdict;
-  std::string out =
-      fmt::format("## syscost: {}\n\n", !has_answer           ? "no answer"
-                                        : failing.empty()     ? "no test fails"
-                                        : failing.size() == 1 ? "1 test fails"
-                                                              : fmt::format("{} tests fail", failing.size()));
-  if (const std::string lost = lost_programs(result); !lost.empty()) {
-    const std::string tests = failing.empty() ? "" : out.substr(std::string_view("## syscost: ").size());
-    out = fmt::format("## syscost: {}{}\n\n", lost, tests.empty() ? "" : ", " + tests.substr(0, tests.size() - 2));
+  std::vector<std::string> parts;
+  if (const std::string lost = lost_programs(result); !lost.empty()) parts.push_back(lost);
+  if (!failing.empty()) {
+    parts.push_back(failing.size() == 1 ? "1 test fails" : fmt::format("{} tests fail", failing.size()));
   }
-  const bool compares_all = !result.gate.counts || not_compared(pointers_to(result.rows), kCompareSides).empty();
-  std::string totals =
-      has_answer && compares_all ? gate_line(result.rows, result.gate) : "verdict: " + result.conclusion.text;
+  if (result.exceeds_budgets) parts.push_back(result.budgets);
+  if (parts.empty())
+    parts.emplace_back(result.conclusion.exit_code == cli::kExitNoVerdict ? "no answer" : "no test fails");
+  std::string out =
+      fmt::format("## syscost: {}\n\n", render::escaped_markdown(fmt::format("{}", fmt::join(parts, ", "))));
+  std::string totals = "verdict: " + result.conclusion.text;
   totals += '\n' + causes_text(causes_of(failing_rows(result), result.gate), 0) + law_lines(result);
   for (const std::string& warning : result.warnings) totals += "warning: " + warning + '\n';
   if (const std::string counts = verdict_line(result); !counts.empty()) totals += "counts: " + counts + '\n';
@@ -129,7 +125,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   while (times.compare(verdicts_end, 7, "times: ") == 0 || times.compare(verdicts_end, 11, "cpu times: ") == 0) {
     verdicts_end = times.find('\n', verdicts_end) + 1;
   }
-  totals += times.substr(0, verdicts_end);
+  totals += times.substr(0, verdicts_end) + result.sides;
   if (!result.further_runs.empty()) totals += result.further_runs + '\n';
   if (!result.count_rules.empty()) totals += result.count_rules + '\n';
   if (!result.paired.empty()) totals += "paired: " + result.paired + '\n';
@@ -148,6 +144,7 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
   std::vector<const Comparison*> shown = failing;
   shown.insert(shown.end(), changed.begin(), changed.end());
   out += details("About the numbers", list_of(times.substr(verdicts_end) + number_notes(result, shown)));
+  out += below;
   return render::capped_markdown(std::move(out), most_bytes);
 }
 

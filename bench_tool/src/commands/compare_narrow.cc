@@ -68,19 +68,21 @@ bool is_cut_off(std::string_view line) {
 
 }  // namespace
 
-TableWithBlocks narrow_compare_table(const std::vector<const Comparison*>& shown, const std::vector<std::string>& names,
-                                     std::string_view unit, const cli::Gate& gate, std::size_t width,
+TableWithBlocks narrow_compare_table(const CompareResult& result, const std::vector<const Comparison*>& shown,
+                                     const std::vector<std::string>& names, std::string_view unit, std::size_t width,
                                      const render::Paint& paint) {
   using render::Shrinks;
   std::vector<bool> has_room(shown.size(), true);
   const auto text = [&] {
     const auto text_column = render::Align::left;
+    const std::string_view second = result.is_of_baseline ? "calls" : "wall";
     render::Table table({{"test", text_column, render::Cells::names, Shrinks::in_the_middle},
-                         {fmt::format("wall{}", unit), text_column, render::Cells::text, Shrinks::nowhere},
+                         {fmt::format("{}{}", second, unit), text_column, render::Cells::text, Shrinks::nowhere},
                          {"verdict and change", text_column, render::Cells::text, Shrinks::at_the_end}});
     for (std::size_t i = 0; i < shown.size(); ++i) {
       const std::string verdict = verdict_and_change(*shown[i], has_room[i]);
-      table.add_row({names[i], short_wall_cell(*shown[i], unit), painted(verdict, *shown[i], gate, paint)});
+      table.add_row({names[i], result.is_of_baseline ? calls_cell(*shown[i], unit) : short_wall_cell(*shown[i], unit),
+                     painted(verdict, *shown[i], result.gate, paint)});
     }
     return table.text(2, 2, width);
   };
@@ -90,7 +92,7 @@ TableWithBlocks narrow_compare_table(const std::vector<const Comparison*>& shown
   std::getline(rows, line);
   for (std::size_t i = 0; i < shown.size() && std::getline(rows, line); ++i) {
     // Changes that may be chance are many, and decide nothing.
-    if (shown[i]->verdict == Verdict::near || !is_cut_off(line)) continue;
+    if ((shown[i]->verdict == Verdict::near && shown[i]->reason.empty()) || !is_cut_off(line)) continue;
     has_room[i] = false;
     out.blocks[i] = render::wrapped("  " + explanation(*shown[i], "; ") + '\n', width, 2);
   }

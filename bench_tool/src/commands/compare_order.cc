@@ -9,7 +9,6 @@
 #include "commands/causes.h"
 #include "commands/compare.h"
 #include "commands/gate.h"
-#include "commands/run_line.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -68,7 +67,13 @@ bool comes_before(const Comparison& a, const Comparison& b, const std::string& k
 }  // namespace
 
 bool is_worth_showing(const CompareResult& result, const Comparison& row) {
-  return row.has_changes() || !gate_failures(row, result.gate).empty();
+  // Counts within the ranges of a baseline are as before. Beside budgets alone each test is new.
+  const bool is_as_before =
+      result.is_of_baseline &&
+      ((row.verdict == Verdict::near && std::none_of(row.deltas.begin(), row.deltas.end(),
+                                                     [](const stats::Delta& delta) { return delta.is_new_wait; })) ||
+       (row.verdict == Verdict::added && result.sides.empty()));
+  return (row.has_changes() && !is_as_before) || !gate_failures(row, result.gate).empty();
 }
 
 std::vector<const Comparison*> failing_rows(const CompareResult& result) {
@@ -100,11 +105,6 @@ std::vector<const Comparison*> chosen_rows(const CompareResult& result, const cl
   const std::size_t most = options.top.value_or(has_causes ? kMostRowsWithCauses : 0);
   if (most != 0 && rows.size() > most) rows.resize(most);
   return rows;
-}
-
-std::string sides_text(const CompareResult& result) {
-  if (!result.names_sides) return {};
-  return "OLD  " + run_line(result.old_data) + "\nNEW  " + run_line(result.new_data) + '\n';
 }
 
 }  // namespace syscost::bench::commands

@@ -48,9 +48,9 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
   if (!failures.empty() && failures[0] == "crashed") {  // its counts may even be equal
     return paint.red(fmt::format("{}{}crashed: NEW ended its process in it", text, text.empty() ? "" : "  "));
   }
-  if (row.verdict == Verdict::improved) return paint.green(text);
+  if (row.verdict == Verdict::improved && row.reason.empty()) return paint.green(text);
   // The verdict of the time stands beside it. The table shows that the counts are equal.
-  if (row.verdict == Verdict::same && has_time_change(row)) return text;
+  if (row.verdict == Verdict::same && has_time_change(row) && row.reason.empty()) return text;
   std::string word(stats::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
   if (!text.empty()) text += "  ";
@@ -92,7 +92,7 @@ std::string heading(const CompareResult& result, const cli::Options& options,
   }
   out += causes_text(causes_of(failing_rows(result), result.gate), options.screen.width);
   for (const std::string& warning : result.warnings) out += paint.yellow(block("warning: " + warning)) + '\n';
-  out += block(law_lines(result) + totals(result, shown, options.all) + sides_text(result));
+  out += block(law_lines(result) + totals(result, shown, options.all) + result.sides);
   if (!result.further_runs.empty()) out += block(result.further_runs + '\n');
   if (!result.count_rules.empty()) out += block(result.count_rules + '\n');
   return result.paired.empty() ? out : out + block("paired: " + result.paired + '\n');
@@ -150,7 +150,9 @@ TableWithBlocks table_of(const CompareResult& result, const cli::Options& option
                          const std::vector<const Comparison*>& shown, const render::Paint& paint) {
   const std::size_t width = options.screen.width;
   const std::string_view unit = common_unit(result, options.all);
-  std::vector<render::TableColumn> columns = {{"test"}, {fmt::format("wall{}", unit)}};
+  std::vector<render::TableColumn> columns = {{"test"}};
+  const bool has_wall = !result.is_of_baseline;
+  if (has_wall) columns.push_back({fmt::format("wall{}", unit)});
   const bool has_cpu = has_cpu_column(result, shown);
   if (has_cpu) columns.push_back({fmt::format("cpu{}", unit)});
   columns.push_back({fmt::format("calls{}", unit)});
@@ -159,7 +161,8 @@ TableWithBlocks table_of(const CompareResult& result, const cli::Options& option
   const std::vector<std::string> names = stats::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
-    std::vector<std::string> cells = {names[i], time_cell(row, kWallTime, unit)};
+    std::vector<std::string> cells = {names[i]};
+    if (has_wall) cells.push_back(time_cell(row, kWallTime, unit));
     if (has_cpu) cells.push_back(time_cell(row, kCpuTime, unit));
     cells.push_back(calls_cell(row, unit));
     cells.push_back(remark(row, result.gate, paint));
@@ -168,7 +171,7 @@ TableWithBlocks table_of(const CompareResult& result, const cli::Options& option
   if (table.empty()) return {};
   const bool fits = width == 0 || table.width(2, 4) <= width;
   TableWithBlocks out = fits ? TableWithBlocks{table.text(2, 4), std::vector<std::string>(shown.size())}
-                             : narrow_compare_table(shown, names, unit, result.gate, width, paint);
+                             : narrow_compare_table(result, shown, names, unit, width, paint);
   for (std::size_t i = 0; i < shown.size(); ++i) out.blocks[i] += block_of(*shown[i], width);
   return out;
 }

@@ -13,6 +13,7 @@
 #include "render/table.h"
 #include "render/units.h"
 #include "stats/family.h"
+#include "stats/kernel_split.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -210,14 +211,15 @@ std::string kernel_split_text(const std::vector<const Comparison*>& shown, bool 
   };
   for (const Comparison* one : shown) {
     const Comparison& row = *one;
-    if (!row.is_paired() || !row.kernel_split || row.old_window->n < 2 || row.new_window->n < 2) continue;
-    if (row.kernel_split->more_calls_ns == 0 && row.kernel_split->slower_calls_ns == 0) continue;
-    const double change_ns = row.kernel_split->more_calls_ns + row.kernel_split->slower_calls_ns;
+    if (!row.is_paired() || row.old_window->n < 2 || row.new_window->n < 2) continue;
+    const std::optional<stats::KernelSplit> split = stats::split_kernel_time(row);
+    if (!split || (split->more_calls_ns == 0 && split->slower_calls_ns == 0)) continue;
+    const double change_ns = split->more_calls_ns + split->slower_calls_ns;
     // A part below a hundredth of the wall time explains no change of it.
     const bool is_small = !row.old_window->wall_ns || std::abs(change_ns) < row.old_window->wall_ns->median / 100;
     if (!all && (is_small || !row.has_changes())) continue;
-    table.add_row({row.name, signed_duration(change_ns), signed_duration(row.kernel_split->more_calls_ns),
-                   signed_duration(row.kernel_split->slower_calls_ns)});
+    table.add_row({row.name, signed_duration(change_ns), signed_duration(split->more_calls_ns),
+                   signed_duration(split->slower_calls_ns)});
   }
   if (table.empty()) return {};
   return '\n' + (markdown ? table.markdown() : table.text(2, 4, width));

@@ -67,6 +67,16 @@ std::string taken_under(const CompareResult& result) {
                      *new_share);
 }
 
+const std::string& counted_name(const stats::Delta& delta) {
+  return delta.errno_name.empty() ? delta.syscall : delta.errno_name;
+}
+
+std::string marks_of(const stats::Delta& delta) {
+  std::string marks = delta.is_per_run ? " (per run)" : "";
+  if (delta.is_new_errno && !delta.errno_name.empty()) marks += fmt::format(" (new in {})", delta.syscall);
+  return marks;
+}
+
 }  // namespace
 
 std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
@@ -91,6 +101,7 @@ std::string calls_cell(const Comparison& row, std::string_view titled_unit) {
 }
 
 std::string number_notes(const CompareResult& result, const std::vector<const Comparison*>& shown) {
+  if (result.is_of_baseline) return {};
   std::string out;
   auto is_loop = [](const Comparison* row) {
     return !(row->old_window != nullptr ? row->old_window : row->new_window)->loop.empty();
@@ -139,6 +150,11 @@ std::string_view unit_beside(const WindowSummary& window, std::string_view title
   return titled_unit.empty() ? unit_of(window) : "";
 }
 
+std::string change_of(const stats::Delta& delta, double more) {
+  return fmt::format("{}{} {}{}", more > 0 ? '+' : '-', render::count(std::abs(more)), counted_name(delta),
+                     marks_of(delta));
+}
+
 std::string breakdown(const Comparison& row) {
   std::string out;
   bool in_errnos = false;
@@ -146,20 +162,15 @@ std::string breakdown(const Comparison& row) {
     const bool is_errno = !delta.errno_name.empty();
     if (!out.empty()) out += is_errno && !in_errnos ? "; " : ", ";
     in_errnos = is_errno;
-    const std::string& what = is_errno ? delta.errno_name : delta.syscall;
     if (delta.is_exact()) {
-      const double change = delta.new_count.median - delta.old_count.median;
-      out += fmt::format("{}{} {}", change > 0 ? '+' : '-', render::count(std::abs(change)), what);
-      // It does not decide the verdict, so it must not look like the number that does.
-      const bool is_beside = row.verdict != Verdict::near && !delta.is_volatile;
-      if (delta.change == stats::Change::near && is_beside) out += " (near)";
+      out += change_of(delta, delta.new_count.median - delta.old_count.median);
     } else {  // a difference of medians would hide what varies
-      out += fmt::format("{} {} -> {}", what, render::count(std::optional(delta.old_count)),
-                         render::count(std::optional(delta.new_count)));
-      if (delta.change == stats::Change::near) out += " (near)";
+      out += fmt::format("{} {} -> {}{}", counted_name(delta), render::count(std::optional(delta.old_count)),
+                         render::count(std::optional(delta.new_count)), marks_of(delta));
     }
-    if (delta.is_per_run) out += " (per run)";
-    if (is_errno && delta.is_new_errno) out += fmt::format(" (new in {})", delta.syscall);
+    // Where it does not decide the verdict, it must not look like the number that does.
+    const bool is_beside = !delta.is_exact() || (row.verdict != Verdict::near && !delta.is_volatile);
+    if (delta.change == stats::Change::near && is_beside) out += " (near)";
     if (judge::is_too_early(delta.syscall, delta.errno_name)) {
       out += " (too early)";
     } else if (delta.is_volatile) {
@@ -169,6 +180,11 @@ std::string breakdown(const Comparison& row) {
     }
   }
   return out;
+}
+
+std::string change_and_reason(const Comparison& row) {
+  const std::string change = breakdown(row);
+  return change + (change.empty() || row.reason.empty() ? "" : "; ") + row.reason;
 }
 
 std::string verdict_line(const CompareResult& result) {

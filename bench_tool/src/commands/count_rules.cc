@@ -47,6 +47,10 @@ ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& pol
   std::string said;
   if (!file.volatiles.empty()) said = "volatile " + rules_text(file.volatiles);
   if (!file.tolerances.empty()) said += (said.empty() ? "tolerate " : "; tolerate ") + rules_text(file.tolerances);
+  if (file.gates_waits) {
+    policy.gate_waits();
+    said += said.empty() ? "gate-waits" : "; gate-waits";
+  }
   const bool has_rules = !said.empty();
   if (const std::size_t accepts = file.accepts.size(); accepts > 0) {
     said += fmt::format("{}accept of {} change{}", said.empty() ? "" : "; ", accepts, accepts == 1 ? "" : "s");

@@ -2,11 +2,9 @@
 #include "commands/export.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
-#include <iostream>
 #include <memory>
 #include <ostream>
 #include <set>
@@ -15,6 +13,7 @@
 #include "commands/chosen_tests.h"
 #include "commands/export_calls.h"
 #include "commands/export_text.h"
+#include "commands/progress_line.h"
 #include "csv/all_files.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -60,34 +59,6 @@ struct Sent {
   }
 };
 
-/// Counts how far it is, on a terminal.
-class ProgressLine {
- public:
-  ProgressLine(std::ostream& err, std::size_t all)
-      : err_(err), all_(all), is_shown_(err.rdbuf() == std::cerr.rdbuf() && ::isatty(STDERR_FILENO) == 1) {}
-  ~ProgressLine() { wipe(); }
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void show(std::size_t done, std::size_t requests) {
-    if (!is_shown_) return;
-    wipe();
-    err_ << fmt::format("bench: {} of {} processes, {} requests", done, all_, requests) << std::flush;
-    is_drawn_ = true;
-  }
-  /// Before anything else is printed.
-  void wipe() {
-    if (is_drawn_) err_ << "\r\x1b[K" << std::flush;
-    is_drawn_ = false;
-  }
-
- private:
-  std::ostream& err_;
-  std::size_t all_;
-  bool is_shown_;
-  bool is_drawn_ = false;
-};
-
 bool is_wanted(const cli::Options& options, Signal signal) {
   return options.to.only.empty() || options.to.only == "windows" || options.to.only == word_of(signal);
 }
@@ -97,7 +68,7 @@ bool hand_over(const cli::Options& options, const model::Dataset& data, const st
                const otlp::TakeRequest& take, ProgressLine& progress, ExportedCalls& calls, csv::Problems& problems) {
   std::size_t taken = 0;
   const otlp::TakeRequest counted = [&](Request&& request) {
-    progress.wipe();
+    progress.clear();
     ++taken;
     return take(std::move(request));
   };
@@ -123,7 +94,7 @@ bool hand_over(const cli::Options& options, const model::Dataset& data, const st
       }
       if (spans.has_failed() || points.has_failed()) return false;
     }
-    progress.show(i + 1, taken);
+    progress.show(fmt::format("bench: {} of {} processes, {} requests", i + 1, processes.size(), taken));
   }
   spans.finish();
   if (!spans.has_failed()) points.finish();
@@ -292,7 +263,7 @@ int export_run(const cli::Options& options, std::ostream& out, std::ostream& err
   Sent sent;
   ExportedCalls calls(options, data, problems);
   if (fault.empty()) {
-    ProgressLine progress(err, processes.size());
+    ProgressLine progress(err);
     const otlp::TakeRequest take = [&](Request&& request) {
       fault = target->take(request);
       if (fault.empty()) sent.add(request);

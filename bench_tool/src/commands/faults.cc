@@ -8,13 +8,13 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <iostream>
 #include <optional>
+#include <ostream>
 #include <set>
 #include <system_error>
 #include <utility>
 
-#include "commands/interleaved_runner.h"
+#include "commands/command_runs.h"
 #include "commands/run_programs.h"
 #include "csv/printable.h"
 #include "faults/plan.h"
@@ -32,19 +32,12 @@ using faults::Outcome;
 
 constexpr auto kBad = static_cast<std::size_t>(Outcome::ignored) + 1;  // the first five outcomes
 
-/// A line with the progress on a terminal, and nothing elsewhere.
+/// How far a sweep is.
 class SweepLine {
  public:
-  explicit SweepLine(std::ostream& err)
-      : screen_(err),
-        is_on_(err.rdbuf() == std::cerr.rdbuf() && ::isatty(STDERR_FILENO) == 1),
-        begin_s_(monotonic_s()) {}
-  ~SweepLine() { clear_line(); }
-  SweepLine(const SweepLine&) = delete;
-  SweepLine& operator=(const SweepLine&) = delete;
+  explicit SweepLine(std::ostream& err) : line_(err) {}
 
   void show(const faults::SweepProgress& progress) {
-    if (!is_on_) return;
     if (progress.is_learning != was_learning_ || !first_) first_ = progress.done;
     if (progress.is_learning != was_learning_) begin_s_ = monotonic_s();
     was_learning_ = progress.is_learning;
@@ -57,16 +50,12 @@ class SweepLine {
       line +=
           fmt::format("; about {:.0f} s left", std::ceil(each_s * static_cast<double>(progress.all - progress.done)));
     }
-    screen_ << "\r\033[K" << line << std::flush;
-  }
-  void clear_line() {
-    if (is_on_) screen_ << "\r\033[K" << std::flush;
+    line_.show(line);
   }
 
  private:
-  std::ostream& screen_;
-  bool is_on_;
-  double begin_s_;
+  ProgressLine line_;
+  double begin_s_ = monotonic_s();
   bool was_learning_ = true;
   std::optional<std::size_t> first_;
 };

@@ -36,11 +36,9 @@ bool has_ended_process(const WindowSummary& window) {
 std::string_view not_measured(const Comparison& row, const cli::Gate& gate) {
   if (row.old_window == nullptr) return "";
   if (row.new_window == nullptr) return must_be_there(*row.old_window) && !gate.allows_missing ? "missing" : "";
-  const auto has_fault = [](const WindowSummary& window) {
-    return has_outcome(window, "failed") || has_outcome(window, "skipped") || has_ended_process(window);
-  };
-  if (has_fault(*row.old_window)) return "";  // nothing is lost
+  if (row.is_let_off || has_outcome(*row.old_window, "failed") || has_ended_process(*row.old_window)) return "";
   if (has_outcome(*row.new_window, "failed")) return gate.allows_failed ? "" : "failed";
+  if (has_outcome(*row.old_window, "skipped")) return "";  // nothing is lost
   if (has_outcome(*row.new_window, "skipped")) return gate.allows_skipped ? "" : "skipped";
   return has_ended_process(*row.new_window) && !gate.allows_failed ? "crashed" : "";
 }

@@ -16,7 +16,7 @@
 namespace syscost::bench::commands {
 
 /// The reasons why `row` fails, in this order: counts, wall, cpu; or one of missing, failed, skipped, crashed. Empty:
-/// it does not fail. A test that already failed or was skipped in OLD does not fail by that.
+/// it does not fail. A test that already failed in OLD does not fail by that, nor one that was skipped and still is.
 std::vector<std::string_view> gate_failures(const stats::Comparison& row, const cli::Gate& gate);
 
 /// True if --strict ends in exit code 3 for this row, because a gated measure has no verdict.

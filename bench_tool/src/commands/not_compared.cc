@@ -12,17 +12,6 @@ namespace {
 
 using stats::Comparison;
 
-std::string with_names(std::string text, const SideNames& names) {
-  const auto replace = [&](std::string_view from, std::string_view to) {
-    for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-      text.replace(at, from.size(), to);
-    }
-  };
-  if (names.before != "OLD") replace("OLD", names.before);
-  if (names.now != "NEW") replace("NEW", names.now);
-  return text;
-}
-
 std::size_t count(const std::vector<const Comparison*>& rows, bool (*is)(const Comparison&)) {
   return static_cast<std::size_t>(
       std::count_if(rows.begin(), rows.end(), [&](const Comparison* row) { return is(*row); }));
@@ -44,7 +33,7 @@ bool is_not_compared(const Comparison& row) {
   return is_paired(row) && row.verdict == stats::Verdict::incomparable;
 }
 
-std::string not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {
+std::string not_compared(const std::vector<const Comparison*>& rows) {
   constexpr std::size_t kMostNamed = 5;
   std::map<std::string, std::size_t> reasons;
   std::vector<std::string_view> named;
@@ -59,9 +48,8 @@ std::string not_compared(const std::vector<const Comparison*>& rows, const SideN
   const std::size_t all = count(rows, is_paired);
   const std::size_t left_out = count(rows, is_not_compared);
   return fmt::format("{} of {} test{} could not be compared: {}{}: {}{}", left_out, all, all == 1 ? "" : "s",
-                     with_names(most->first, names),
-                     reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second), fmt::join(named, ", "),
-                     left_out > kMostNamed ? ", ..." : "");
+                     most->first, reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second),
+                     fmt::join(named, ", "), left_out > kMostNamed ? ", ..." : "");
 }
 
 std::string without_verdict(const std::vector<const Comparison*>& rows) {
@@ -89,13 +77,13 @@ bool judged_nothing(const std::vector<const Comparison*>& rows) {
   return has_unjudged && count(rows, has_verdict) == 0;
 }
 
-std::string errors_not_compared(const std::vector<const Comparison*>& rows, const SideNames& names) {
+std::string errors_not_compared(const std::vector<const Comparison*>& rows) {
   const std::size_t of_old = count(rows, [](const Comparison& row) { return row.lacks_errnos_of_old; });
   const std::size_t of_new = count(rows, [](const Comparison& row) { return row.lacks_errnos_of_new; });
   const std::size_t tests =
       count(rows, [](const Comparison& row) { return row.lacks_errnos_of_old || row.lacks_errnos_of_new; });
   if (tests == 0) return {};
-  const std::string_view side = of_old == 0 ? names.before : of_new == 0 ? names.now : "one of the two";
+  const std::string_view side = of_old == 0 ? "OLD" : of_new == 0 ? "NEW" : "one of the two";
   return fmt::format("which calls fail was measured in {} alone, so failed calls of {} test{} are not compared", side,
                      tests, tests == 1 ? "" : "s");
 }

@@ -14,22 +14,13 @@
 
 namespace syscost::bench::commands {
 
-/// The sides as the command calls them.
-struct SideNames {
-  std::string_view before;
-  std::string_view now;
-};
-
-inline constexpr SideNames kCompareSides = {"OLD", "NEW"};
-inline constexpr SideNames kCheckSides = {"the baseline", "the run"};
-
 std::vector<const stats::Comparison*> pointers_to(const std::vector<stats::Comparison>& rows);
 
 /// True if both sides have the test, and no count of it is on both.
 bool is_not_compared(const stats::Comparison& row);
 
 /// `2 of 112 tests could not be compared: OLD counted calls, NEW entries: Log.A, Log.B`; "" if all could.
-std::string not_compared(const std::vector<const stats::Comparison*>& rows, const SideNames& names);
+std::string not_compared(const std::vector<const stats::Comparison*>& rows);
 
 /// `2 tests without a verdict`: both sides ran them, and the counts of one are lower bounds; "" if there are none.
 std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
@@ -42,6 +33,6 @@ std::string accepted(const std::vector<const stats::Comparison*>& rows);
 bool judged_nothing(const std::vector<const stats::Comparison*>& rows);
 
 /// A warning that failed calls were measured on one side only; "" if there is no such test.
-std::string errors_not_compared(const std::vector<const stats::Comparison*>& rows, const SideNames& names);
+std::string errors_not_compared(const std::vector<const stats::Comparison*>& rows);
 
 }  // namespace syscost::bench::commands

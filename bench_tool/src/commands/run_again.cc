@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-#include "commands/further_runs.h"
+#include "commands/command_runs.h"
 #include "csv/problems.h"
 #include "model/loader.h"
 #include "model/program_names.h"
@@ -31,7 +31,7 @@ std::string run_again(const cli::Options& options, CompareResult& result, std::o
   for (const std::vector<std::string>* command : commands) {
     if (std::string fault = fault_of_programs(*command, open.programs()); !fault.empty()) return fault;
   }
-  FurtherRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
   cli::Options judging = options;
   judging.is_counts_only = true;

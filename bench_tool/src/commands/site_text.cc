@@ -54,7 +54,7 @@ std::string remark_of(const SiteChange& change) {
 
 bool is_explained(const Delta& delta) {
   const bool has_changed = delta.change == stats::Change::grew || delta.change == stats::Change::shrank;
-  return has_changed && !delta.is_volatile && !delta.sites.empty();
+  return has_changed && (delta.is_gated() || delta.is_new_wait) && !delta.sites.empty();
 }
 
 /// `and 3 more lines`, with what they come to.
@@ -111,14 +111,14 @@ std::string SiteLine::markdown() const {
   return amount + " at " + render::code_span(model::text_of(*site)) + tail;
 }
 
-std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most, std::string_view new_side) {
+std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most) {
   std::vector<SiteLine> lines;
   for (const Delta& delta : row.deltas) {
     if (!is_explained(delta)) continue;
     std::string count = delta.syscall;
     if (!delta.errno_name.empty()) count += " " + delta.errno_name;
     if (delta.is_per_run) count += " (per run)";
-    if (delta.sites.front().kind == SiteChange::Kind::in_new) count += fmt::format(" in {}", new_side);
+    if (delta.sites.front().kind == SiteChange::Kind::in_new) count += " in NEW";
     const bool has_all = most == 0 || delta.sites.size() <= most + 1;
     const std::size_t shown = has_all ? delta.sites.size() : most;
     for (std::size_t i = 0; i < shown; ++i) {

@@ -31,8 +31,8 @@ struct SiteLine {
 };
 
 /// The lines that explain what grew and shrank in `row`, the counts in the order of the row, at most `most` lines of
-/// each (0: all). Volatile counts have none. `new_side`: how people call the side that was judged.
-std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most = 0, std::string_view new_side = "NEW");
+/// each (0: all). Volatile counts have none.
+std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most = 0);
 
 /// How many lines of each count people see.
 inline constexpr std::size_t kFewSiteLines = 5;

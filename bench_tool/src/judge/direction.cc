@@ -20,14 +20,6 @@ constexpr std::array kWaysToAFile = {Family::look_ups, Family::opens, Family::cl
 constexpr std::pair<std::string_view, int> kForAStart[] = {
     {"mmap", 1}, {"munmap", 1}, {"mprotect", 1}, {"madvise", 1}, {"rt_sigprocmask", 2}};
 
-std::string_view without_detail(std::string_view syscall) {
-  return syscall.substr(0, syscall.find(' '));
-}
-
-Family family_of_call(std::string_view syscall) {
-  return family_of(without_detail(syscall));
-}
-
 bool is_way_to_a_file(Family family) {
   return std::find(kWaysToAFile.begin(), kWaysToAFile.end(), family) != kWaysToAFile.end();
 }
@@ -50,17 +42,17 @@ class Judge {
     forgive_starts();
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
-      const bool is_sync = family_of_call(call.syscall) == Family::syncs;
+      const bool is_sync = family_of(call.syscall) == Family::syncs;
       if (call.is_accepted && (sum.growth() > 0 || is_sync)) sum.after = sum.before;
     }
     for (const CallCount& call : calls) {
       // A close that succeeds is needed because another call made the descriptor. So it is not judged, and fewer of
       // them make up for no other call. A close that fails is a call like any other.
-      if (family_of_call(call.syscall) != Family::closes) continue;
+      if (family_of(call.syscall) != Family::closes) continue;
       by_call_[call.syscall] = {call.failed_before, call.failed_after};
     }
     for (const auto& [syscall, sum] : by_call_) {
-      Sum& family = by_family_[family_of_call(syscall)];
+      Sum& family = by_family_[family_of(syscall)];
       family.before += sum.before;
       family.after += sum.after;
     }
@@ -83,7 +75,7 @@ class Judge {
       out_.word = Word::same;
     } else {
       const bool has_growth = std::any_of(calls_.begin(), calls_.end(), [](const CallCount& one) {
-        return one.after > one.before && family_of_call(one.syscall) != Family::closes;
+        return one.after > one.before && family_of(one.syscall) != Family::closes;
       });
       out_.word = has_growth ? Word::exchanged : Word::improved;
     }
@@ -130,7 +122,7 @@ class Judge {
 
   void judge_single_calls() {
     for (const auto& [syscall, sum] : by_call_) {
-      if (family_of_call(syscall) == Family::none && sum.growth() > 0) {
+      if (family_of(syscall) == Family::none && sum.growth() > 0) {
         out_.reasons.push_back(fmt::format("+{} {}", sum.growth(), syscall));
       }
     }
@@ -156,7 +148,7 @@ class Judge {
   void judge_failures() {
     std::map<std::pair<std::string_view, std::string_view>, Sum> by_kind;
     for (const FailureCount& one : failures_) {
-      const Family family = family_of_call(one.syscall);
+      const Family family = family_of(one.syscall);
       const std::string_view who = is_way_to_a_file(family) ? name_of(Family::look_ups)
                                    : family == Family::none ? one.syscall
                                                             : name_of(family);
@@ -175,10 +167,10 @@ class Judge {
     double after = 0;
     Sum closes;
     for (const CallCount& call : calls_) {
-      const int made = descriptors_made_by(without_detail(call.syscall));
+      const int made = descriptors_made_by(call.syscall);
       before += made * (call.before - call.failed_before);
       after += made * (call.after - call.failed_after);
-      if (without_detail(call.syscall) != "close") continue;
+      if (call.syscall.substr(0, call.syscall.find(' ')) != "close") continue;
       if (call.is_accepted) return;
       closes.before += call.before - call.failed_before;
       closes.after += call.after - call.failed_after;

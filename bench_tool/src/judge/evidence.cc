@@ -103,33 +103,35 @@ double Gamblers::evidence() const {
 }
 
 Doubt::Doubt(std::vector<SeenRun> first, std::size_t doubts, std::size_t budget)
-    : first_(std::move(first)), doubts_(doubts), budget_(budget), gamblers_(first_) {
-  for (const SeenRun& run : first_) note(run);
-}
+    : first_(std::move(first)), doubts_(doubts), budget_(budget), gamblers_(first_) {}
 
-void Doubt::note(SeenRun run) {
-  std::size_t& runs = run.is_new ? of_new_ : of_old_;
-  double& least_count = run.is_new ? least_new_ : least_old_;
-  double& most = run.is_new ? most_new_ : most_old_;
-  least_count = runs == 0 ? run.count : std::min(least_count, run.count);
-  most = runs == 0 ? run.count : std::max(most, run.count);
-  ++runs;
+Doubt::Range Doubt::range_of(bool is_new) const {
+  Range range;
+  for (const std::vector<SeenRun>* runs : {&first_, &runs_}) {
+    for (const SeenRun& run : *runs) {
+      if (run.is_new != is_new) continue;
+      range.least = range.runs == 0 ? run.count : std::min(range.least, run.count);
+      range.most = range.runs == 0 ? run.count : std::max(range.most, run.count);
+      ++range.runs;
+    }
+  }
+  return range;
 }
 
 /// So many that one of their orders comes by chance once in 20: C(old + new, new) >= 20.
 bool Doubt::has_enough_runs() const {
-  return arrangements(of_old_, of_new_) >= kMissedOnceIn;
+  return arrangements(range_of(false).runs, range_of(true).runs) >= kMissedOnceIn;
 }
 
 bool Doubt::is_small_change_excluded() const {
+  const double least_old = range_of(false).least;
   return has_enough_runs() &&
-         kSmallestPart * (most_new_ - least_old_) < std::max(kSmallestChange * kSmallestPart, least_old_);
+         kSmallestPart * (range_of(true).most - least_old) < std::max(kSmallestChange * kSmallestPart, least_old);
 }
 
 Decision Doubt::add(SeenRun run) {
   gamblers_.bet(run);
   runs_.push_back(run);
-  note(run);
   const double evidence = gamblers_.evidence();
   const auto left = static_cast<int>(budget_ - std::min(budget_, runs_.size()));
   if (evidence >= needed() || decision_ == Decision::red) return decision_ = Decision::red;
@@ -160,11 +162,13 @@ double Doubt::evidence_for_fewer() const {
 }
 
 std::optional<std::int64_t> Doubt::told_from() const {
-  return least(most_old_ - least_new_ + 1, [&](std::int64_t more) { return replay(false, more) >= needed(); });
+  return least(range_of(false).most - range_of(true).least + 1,
+               [&](std::int64_t more) { return replay(false, more) >= needed(); });
 }
 
 std::optional<std::int64_t> Doubt::grew_by_less_than() const {
-  return least(most_new_ - least_old_ + 1, [&](std::int64_t fewer) { return replay(true, -fewer) >= kMissedOnceIn; });
+  return least(range_of(true).most - range_of(false).least + 1,
+               [&](std::int64_t fewer) { return replay(true, -fewer) >= kMissedOnceIn; });
 }
 
 }  // namespace syscost::bench::judge

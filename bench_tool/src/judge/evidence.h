@@ -83,19 +83,19 @@ class Doubt {
   bool has_enough_runs() const;
   bool is_small_change_excluded() const;
   double replay(bool is_mirrored, std::int64_t more) const;
-  void note(SeenRun run);
+  /// The smallest and the largest count of a side, and how many runs it has.
+  struct Range {
+    double least = 0;
+    double most = 0;
+    std::size_t runs = 0;
+  };
+  Range range_of(bool is_new) const;
 
   std::vector<SeenRun> first_;
   std::size_t doubts_;
   std::size_t budget_;
   std::vector<SeenRun> runs_;
   Gamblers gamblers_;
-  std::size_t of_old_ = 0;
-  std::size_t of_new_ = 0;
-  double least_old_ = 0;
-  double most_old_ = 0;
-  double least_new_ = 0;
-  double most_new_ = 0;
   Decision decision_ = Decision::go_on;
 };
 

@@ -39,6 +39,10 @@ constexpr std::string_view kMakeOne =
     "userfaultfd";
 constexpr std::string_view kMakeTwo = "pipe pipe2 socketpair";
 
+std::string_view without_detail(std::string_view syscall) {
+  return syscall.substr(0, syscall.find(' '));
+}
+
 template <class Visit>
 void for_each_word(std::string_view words, Visit visit) {
   while (!words.empty()) {
@@ -58,8 +62,12 @@ Family family_of(std::string_view syscall) {
     }
     return made;
   }();
-  const auto found = all.find(syscall);
+  const auto found = all.find(without_detail(syscall));
   return found == all.end() ? Family::none : found->second;
+}
+
+bool is_wait(std::string_view syscall) {
+  return family_of(syscall) == Family::waits && !syscall.starts_with("epoll_c");  // create, ctl
 }
 
 std::string_view name_of(Family family) {
@@ -91,7 +99,7 @@ int descriptors_made_by(std::string_view syscall) {
     for_each_word(kMakeTwo, [&](std::string_view one) { made[one] = 2; });
     return made;
   }();
-  const auto found = all.find(syscall);
+  const auto found = all.find(without_detail(syscall));
   return found == all.end() ? 0 : found->second;
 }
 

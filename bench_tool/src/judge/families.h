@@ -28,15 +28,18 @@ enum class Family : std::uint8_t {
   unjudged,     ///< How often it is made depends on which thread comes first: futex.
 };
 
-/// `syscall`: a name without details.
+/// `syscall`: a name, with or without its detail: `ioctl TCGETS`.
 Family family_of(std::string_view syscall);
+/// It waits: a poll, a sleep. Not a futex, which waits for another thread of the test.
+bool is_wait(std::string_view syscall);
 /// The name in messages: "data out".
 std::string_view name_of(Family family);
 /// The family with this name; none for one that is not judged.
 std::optional<Family> family_named(std::string_view name);
 /// The names that family_named() knows.
 std::vector<std::string_view> family_names();
-/// How many descriptors a successful call makes: 2 for pipe2. 0 also for those that may make some: recvmsg.
+/// How many descriptors a successful call makes, the same way: 2 for pipe2. 0 also for those that may make some:
+/// recvmsg.
 int descriptors_made_by(std::string_view syscall);
 
 }  // namespace syscost::bench::judge

@@ -12,11 +12,6 @@
 namespace syscost::bench::stats {
 namespace {
 
-/// Both sides have counts that can be compared.
-bool is_judged(const Comparison& row) {
-  return row.is_paired() && !row.has_fault && !row.is_plain && row.verdict != Verdict::incomparable;
-}
-
 bool is_of(const Accept& accept, const Comparison& row) {
   return std::ranges::any_of(
       std::initializer_list<const WindowSummary*>{row.old_window, row.new_window},
@@ -52,10 +47,10 @@ std::string reason_of(const Accept& accept, const std::vector<const Comparison*>
     return row.verdict == Verdict::regressed || row.verdict == Verdict::in_doubt;
   };
   const std::string_view remove = accept.is_in_file ? ", remove it" : "";
-  if (const Comparison* row = find([&](const Comparison& one) { return is_judged(one) && is_red(one); })) {
+  if (const Comparison* row = find([&](const Comparison& one) { return one.is_by_counts() && is_red(one); })) {
     return fmt::format("{} changed in another way", row->name);
   }
-  if (const Comparison* row = find([](const Comparison& one) { return !is_judged(one); })) {
+  if (const Comparison* row = find([](const Comparison& one) { return !one.is_by_counts(); })) {
     return fmt::format("{} is {}, which no accept hides", row->name, to_string(row->verdict));
   }
   if (const Comparison* row =
@@ -83,7 +78,7 @@ std::string reason_text(std::string_view text) {
 
 void accept_changes(const std::vector<Accept>& accepts, std::vector<Comparison>& rows) {
   for (Comparison& row : rows) {
-    if (accepts.empty() || !is_judged(row)) continue;
+    if (accepts.empty() || !row.is_by_counts()) continue;
     for (const Accept& accept : accepts) {
       if (!is_of(accept, row) || !mark(accept, row)) continue;
       row.acceptances.push_back({csv::printable(accept.where), accept.reason});

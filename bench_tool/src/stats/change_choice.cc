@@ -37,7 +37,7 @@ bool is_errno(std::string_view word) {
 }
 
 bool is_of_family(const Delta& delta, judge::Family family) {
-  return judge::family_of(std::string_view(delta.syscall).substr(0, delta.syscall.find(' '))) == family;
+  return judge::family_of(delta.syscall) == family;
 }
 
 double syncs_of(const WindowSummary& window) {

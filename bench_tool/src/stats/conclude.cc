@@ -11,15 +11,11 @@
 #include <vector>
 
 #include "judge/direction.h"
+#include "model/site.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
 namespace {
-
-/// Adds a reason to those of a verdict.
-void add_reason(const std::string& reason, Comparison& row) {
-  row.reason += (row.reason.empty() ? "" : "; ") + reason;
-}
 
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
 std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
@@ -75,10 +71,10 @@ void judge_leaks(double stay_open, bool is_accepted, Comparison& row) {
     if (row.verdict != Verdict::regressed && !is_accepted) {
       row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
     }
-    add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"), row);
+    row.add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"));
   } else if (stay_open > 0 && row.verdict != Verdict::regressed && !is_accepted) {
     row.verdict = Verdict::in_doubt;
-    add_reason("a leak? --syscost_leaks on both sides tells", row);
+    row.add_reason("a leak? --syscost_leaks on both sides tells");
   }
 }
 
@@ -100,7 +96,11 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   const judge::Direction of_pass = direction_of(row, false, heeds_accepts);
   const judge::Direction per_run = direction_of(row, true, heeds_accepts);
   const judge::Word word = std::max(of_pass.word, per_run.word);
-  row.verdict = word == judge::Word::red         ? Verdict::regressed
+  const auto is_red_wait = [&](const Delta& delta) {
+    return delta.is_red_wait && delta.is_certain_change() && !(heeds_accepts && delta.is_accepted);
+  };
+  const bool is_red = word == judge::Word::red || has(is_red_wait);
+  row.verdict = is_red                           ? Verdict::regressed
                 : !row.undecided.empty()         ? Verdict::inconclusive
                 : has(is_open)                   ? Verdict::in_doubt
                 : word == judge::Word::exchanged ? Verdict::exchanged
@@ -111,9 +111,12 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   row.reason.clear();
   for (const judge::Direction* direction : {&of_pass, &per_run}) {
     for (const std::string& reason : direction->reasons) {
-      if (reason.front() != '+') add_reason(reason, row);  // what grew is among the deltas
+      if (reason.front() != '+') row.add_reason(reason);  // what grew is among the deltas
     }
-    for (const std::string& note : direction->notes) add_reason(note, row);
+    for (const std::string& note : direction->notes) row.add_reason(note);
+  }
+  for (const Delta& delta : row.deltas) {
+    if (delta.is_new_wait && delta.change == Change::grew) row.add_reason(delta.wait_text());
   }
   judge_leaks(of_pass.stay_open, heeds_accepts && row.accepts_leaks, row);
 }
@@ -133,6 +136,12 @@ std::string acceptance_text(const Comparison& row) {
 
 }  // namespace
 
+std::string Delta::wait_text() const {
+  std::string text = fmt::format("a wait that OLD never made: {:g} {}", new_count.median, syscall);
+  if (!sites.empty() && !sites.front().site.is_unknown()) text += ", " + model::text_of(sites.front().site);
+  return text;
+}
+
 void conclude(Comparison& row) {
   judge_row(row, false);
   row.needs_acceptance = !row.acceptances.empty() && is_red_or_in_doubt(row);
@@ -143,7 +152,7 @@ void conclude(Comparison& row) {
   if (row.verdict == Verdict::inconclusive) {
     row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);
   }
-  if (row.needs_acceptance) add_reason(acceptance_text(row), row);
+  if (row.needs_acceptance) row.add_reason(acceptance_text(row));
 }
 
 }  // namespace syscost::bench::stats

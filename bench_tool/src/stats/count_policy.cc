@@ -62,6 +62,7 @@ std::optional<std::string> CountPolicy::add_tolerance(const std::string& text, c
 }
 
 void CountPolicy::put_before(const CountPolicy& other) {
+  gates_waits_ = gates_waits_ || other.gates_waits_;
   volatile_.insert(volatile_.begin(), other.volatile_.begin(), other.volatile_.end());
   rules_.insert(rules_.begin(), other.rules_.begin(), other.rules_.end());
 }

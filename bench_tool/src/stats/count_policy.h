@@ -36,6 +36,10 @@ class CountPolicy {
   /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). Of several that match a syscall the last decides.
   std::optional<std::string> add_tolerance(const std::string& text, const Tests& tests = {});
 
+  /// A wait that OLD never made is red, also in tests with several threads.
+  void gate_waits() { gates_waits_ = true; }
+  bool gates_waits() const { return gates_waits_; }
+
   /// Takes over the rules of `other`, as if they had been added first.
   void put_before(const CountPolicy& other);
 
@@ -62,6 +66,7 @@ class CountPolicy {
   };
 
   Tolerance general_;
+  bool gates_waits_ = false;
   std::vector<Volatile> volatile_;
   std::vector<Rule> rules_;
 };

@@ -36,14 +36,11 @@ std::string_view why_chance(const Comparison& row) {
 }  // namespace
 
 void decide_doubts(std::vector<Comparison>& rows) {
-  const auto is_judged = [](const Comparison& row) {
-    return row.is_paired() && !row.has_fault && row.verdict != Verdict::incomparable;
-  };
   double varying = 0;
-  for (const Comparison& row : rows) varying += is_judged(row) ? static_cast<double>(row.varying) : 0;
+  for (const Comparison& row : rows) varying += row.is_by_counts() ? static_cast<double>(row.varying) : 0;
   const double needed = judge::kFalseRedOnceIn * varying;
   for (Comparison& row : rows) {
-    if (!is_judged(row)) continue;
+    if (!row.is_by_counts()) continue;
     bool is_decided = false;
     bool is_open = false;
     for (Delta& delta : row.deltas) {
@@ -54,8 +51,8 @@ void decide_doubts(std::vector<Comparison>& rows) {
     }
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;
-    row.reason += fmt::format("{}{}, so it may be chance: {} runs of each side tell", row.reason.empty() ? "" : "; ",
-                              why_chance(row), runs_needed(needed));
+    row.add_reason(
+        fmt::format("{}, so it may be chance: {} runs of each side tell", why_chance(row), runs_needed(needed)));
   }
 }
 

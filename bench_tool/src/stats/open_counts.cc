@@ -42,10 +42,6 @@ bool is_of_syncs(const Delta& delta) {
   return judge::family_of(delta.syscall) == judge::Family::syncs;
 }
 
-bool can_be_judged(const Comparison& row) {
-  return row.is_paired() && !row.has_fault && row.counted != nullptr && row.verdict != Verdict::incomparable;
-}
-
 bool are_equal(const std::vector<double>& counts) {
   return std::all_of(counts.begin(), counts.end(), [&](double count) { return count == counts.front(); });
 }
@@ -63,7 +59,7 @@ bool OpenCounts::Count::agrees_in_each_side() const {
 OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : which_(which) {
   double varying = 0;
   for (const Comparison& row : rows) {
-    if (!can_be_judged(row)) continue;
+    if (!row.is_by_counts()) continue;
     varying += static_cast<double>(row.varying);
     if (row.verdict != Verdict::regressed && row.verdict != Verdict::in_doubt) continue;
     for (const Delta& delta : row.deltas) {
@@ -129,7 +125,7 @@ std::set<std::string> OpenCounts::programs() const {
 
 void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
   for (const Comparison& row : rows) {
-    if (!can_be_judged(row)) continue;
+    if (!row.is_by_counts()) continue;
     const auto test = counts_.find(name_in_program(row));
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
@@ -228,7 +224,7 @@ std::string OpenCounts::text() const {
 }
 
 void OpenCounts::apply_to(Comparison& row) const {
-  if (!can_be_judged(row)) return;
+  if (!row.is_by_counts()) return;
   const Count* telling = nullptr;  // the reason is about this count: the first of those with the worst decision
   const auto rank = [](const Count& count) {
     return count.decision == Decision::red ? 2 : count.decision == Decision::not_red ? 0 : 1;
@@ -268,8 +264,7 @@ void OpenCounts::apply_to(Comparison& row) const {
     }
   }
   conclude(row);
-  const std::string reason = reason_of(*telling);
-  if (!reason.empty()) row.reason += (row.reason.empty() ? "" : "; ") + reason;
+  row.add_reason(reason_of(*telling));
 }
 
 }  // namespace syscost::bench::stats

@@ -129,7 +129,11 @@ void explain_by_sites(const SitedWindow& old_side, const SitedWindow& new_side, 
     const auto before = counts(of_old, delta.old_count);
     const auto now = counts(of_new, delta.new_count);
     if (!now) continue;
+    const std::string unexplained_wait = delta.is_new_wait ? delta.wait_text() : "";
     delta.sites = before ? align_sites(*before, *now, delta.is_per_run ? 0 : rounding) : sites_in_new(*now);
+    if (const std::size_t at = row.reason.find(unexplained_wait); delta.is_new_wait && at != std::string::npos) {
+      row.reason.replace(at, unexplained_wait.size(), delta.wait_text());
+    }
   }
 }
 

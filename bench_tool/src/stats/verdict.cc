@@ -26,7 +26,6 @@ struct Both {
   const SyscallSummary* old_one = nullptr;
   const SyscallSummary* new_one = nullptr;
 
-  bool is_wait() const { return (old_one != nullptr && old_one->is_wait) || (new_one != nullptr && new_one->is_wait); }
   std::array<const SyscallSummary*, 2> sides() const { return {old_one, new_one}; }
 };
 
@@ -129,8 +128,7 @@ class Judge {
 
   bool is_volatile(std::string_view syscall, const Both& both) const {
     const auto sides = both.sides();
-    const std::string_view name = syscall.substr(0, syscall.find(' '));
-    if (judge::family_of(name) == judge::Family::unjudged) return true;
+    if (judge::family_of(syscall) == judge::Family::unjudged) return true;
     return std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
       return one != nullptr && (is_exact_ ? policy_.is_named_volatile(syscall, one->classes)
                                           : policy_.is_volatile(syscall, one->classes));
@@ -150,6 +148,11 @@ class Judge {
     const Tolerance whole = tolerance_of(name, both);
     Delta delta = delta_of(name, "", both);
     delta.tells_per_run = tells_per_run;
+    delta.is_new_wait = both.old_one == nullptr && judge::is_wait(name);
+    if (delta.is_new_wait && policy_.gates_waits()) {
+      delta.is_volatile = policy_.is_named_volatile(name, both.new_one->classes);
+      delta.is_red_wait = !delta.is_volatile;
+    }
     add(delta, old_count, new_count, passes_.of_pass(whole));
     if (!tells_per_run) return;
     Delta per_run = std::move(delta);
@@ -209,7 +212,9 @@ class Judge {
     if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;
-    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near;
+    delta.is_new_wait = delta.is_new_wait && delta.change == Change::grew;
+    delta.is_red_wait = delta.is_red_wait && delta.is_new_wait;
+    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near && !delta.is_red_wait;
     delta.old_count = old_count;
     delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));
@@ -227,26 +232,6 @@ class Judge {
   Comparison& out_;
   std::set<std::string_view> undecided_;
 };
-
-std::optional<KernelSplit> split_kernel_time(const std::map<std::string_view, Both>& syscalls, bool tells_per_run) {
-  KernelSplit split;
-  for (const auto& [name, both] : syscalls) {
-    if (both.is_wait()) continue;
-    const CallFigures& old_figures = figures_of(both.old_one, tells_per_run);
-    const CallFigures& new_figures = figures_of(both.new_one, tells_per_run);
-    const Numbers& n0 = old_figures.latency_count;
-    const Numbers& n1 = new_figures.latency_count;
-    const Numbers& t0 = old_figures.kernel_ns;
-    const Numbers& t1 = new_figures.kernel_ns;
-    if (!n0 || !n1 || !t0 || !t1) return std::nullopt;
-    const double m1 = n1->median > 0 ? t1->median / n1->median : 0;
-    // A syscall that was not made before has no earlier mean, so all its time is due to more calls.
-    const double m0 = n0->median > 0 ? t0->median / n0->median : m1;
-    split.more_calls_ns += (n1->median - n0->median) * m0;
-    split.slower_calls_ns += n1->median > 0 ? n1->median * (m1 - m0) : 0;
-  }
-  return split;
-}
 
 /// Counts per iteration of passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1
 /// in 1050 are the same.
@@ -335,7 +320,6 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
                                           : &CallFigures::entries);
     out.undecided = judge.undecided();
     conclude(out);
-    out.kernel_split = split_kernel_time(syscalls, out.tells_per_run);
   }
 
   // A reason not to judge the counts takes precedence over their verdict.

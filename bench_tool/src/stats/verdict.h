@@ -41,6 +41,8 @@ struct Delta {
   bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
   bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.
+  bool is_new_wait = false;    ///< A wait, and no run of OLD made one. It is shown, also if it is volatile.
+  bool is_red_wait = false;    ///< The same, and such waits are gated (--gate-waits).
   bool tells_per_run = false;  ///< Per-run calls are compared apart.
 
   std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
@@ -50,19 +52,14 @@ struct Delta {
     return is_gated() && !is_in_doubt && (change == Change::grew || change == Change::shrank);
   }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
+  /// Of a new wait: `a wait that OLD never made: 12 poll, src/x.cc:40 Flusher::run`, the line if it is known.
+  std::string wait_text() const;
 };
 
 /// An accept (stats/accept.h) that matches something of a test.
 struct Acceptance {
   std::string where;
   std::string reason;
-};
-
-/// How kernel time of work changed: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with
-/// n returned entries of mean m, added up. Their sum is the whole change.
-struct KernelSplit {
-  double more_calls_ns = 0;
-  double slower_calls_ns = 0;
 };
 
 struct Comparison {
@@ -79,19 +76,27 @@ struct Comparison {
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
   bool has_unclear_processes = false;  ///< See mark_unclear_processes().
-  std::optional<KernelSplit> kernel_split;
-  std::optional<TimeVerdict> time;  ///< None where the times are not to be compared; see judge_comparisons().
-  std::optional<TimeVerdict> cpu;   ///< The same of processor time.
+  std::optional<TimeVerdict> time;     ///< None where the times are not to be compared; see judge_comparisons().
+  std::optional<TimeVerdict> cpu;      ///< The same of processor time.
   bool has_fault = false;  ///< The verdict is not that of the counts: `errored`, `inconclusive` by losses or faults.
   /// In how many ways gated counts that are not repeated exactly may be red: twice for syncs.
   std::size_t varying = 0;
   std::set<std::string_view> undecided;  ///< Syscalls that cannot be judged, because passes differ in length.
   bool is_plain = false;                 ///< A side holds times alone, so that `verdict` is that of the times.
+  bool is_let_off = false;               ///< The baseline says that it may fail or be skipped: it fails no gate.
   std::vector<Acceptance> acceptances;   ///< Set by accept_changes(), with Delta::is_accepted.
   bool accepts_leaks = false;
   bool needs_acceptance = false;  ///< Without them it would be red or in doubt. Set by conclude().
 
   bool is_paired() const { return old_window != nullptr && new_window != nullptr; }
+  /// Both sides have counts, and they decide the verdict.
+  bool is_by_counts() const {
+    return is_paired() && !has_fault && counted != nullptr && verdict != Verdict::incomparable;
+  }
+  void add_reason(std::string_view more) {
+    if (!more.empty() && !reason.empty()) reason += "; ";
+    reason += more;
+  }
   /// True if the wall time, the processor time, or one of the two has this verdict.
   bool has_wall_verdict(Verdict word) const { return time && time->verdict == word; }
   bool has_cpu_verdict(Verdict word) const { return cpu && cpu->verdict == word; }
@@ -99,8 +104,9 @@ struct Comparison {
   /// Worth showing. Counts that vary and do not part are not, and volatile ones alone are not.
   bool has_changes() const {
     return verdict != Verdict::same || has_time_verdict(Verdict::regressed) || has_time_verdict(Verdict::improved) ||
-           std::any_of(deltas.begin(), deltas.end(),
-                       [](const Delta& delta) { return delta.is_gated() && delta.change != Change::near; });
+           std::any_of(deltas.begin(), deltas.end(), [](const Delta& delta) {
+             return delta.is_new_wait || (delta.is_gated() && delta.change != Change::near);
+           });
   }
 };
 

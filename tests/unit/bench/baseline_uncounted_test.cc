@@ -57,7 +57,7 @@ TEST_F(BaselineFile, ComparesEntriesWithARunThatHasNoCalls) {
   EXPECT_NE(text().find("measured\tcalls errors entries\n"), std::string::npos) << text();
   const std::string entries = without(whole, "entries", {"calls", "total_calls", "errors", "errnos"});
   EXPECT_EQ(check(entries), 0) << out_.str();
-  EXPECT_NE(out_.str().find("which calls fail was measured in the baseline alone, so failed calls of 2 tests"),
+  EXPECT_NE(out_.str().find("which calls fail was measured in OLD alone, so failed calls of 2 tests"),
             std::string::npos)
       << out_.str();
   EXPECT_EQ(check(without(make_run("more", 4, 5), "fewer", {"calls", "total_calls", "errors", "errnos"})), 1);
@@ -75,7 +75,8 @@ TEST_F(BaselineFile, JudgesNothingWhereNoCountIsOnBothSides) {
   EXPECT_EQ(text().find("measured"), std::string::npos) << "as older files";
   EXPECT_EQ(check(entries), 3) << out_.str();
   EXPECT_EQ(
-      out_.str().find("not judged: 2 of 2 tests could not be compared: the baseline counted calls, the run entries:"),
+      out_.str().find("verdict: no answer, exit code 3: 2 of 2 tests could not be compared: OLD counted calls, NEW "
+                      "entries:"),
       0U)
       << out_.str();
   EXPECT_EQ(run({"compare", calls, entries}), 3) << "compare agrees: " << out_.str();
@@ -109,12 +110,12 @@ TEST_F(BaselineFile, OneTestWithoutCountsLeavesTheVerdictToTheOthers) {
   EXPECT_EQ(run({"compare", old_run, same, "--format", "md"}), 0);
   EXPECT_NE(out_.str().find(part), std::string::npos) << out_.str();
   EXPECT_EQ(check(same), 0) << out_.str() << err_.str();
-  EXPECT_TRUE(says("ok: " + part + "the run were not counted: S.One; ")) << out_.str();
+  EXPECT_TRUE(says("verdict: ok, exit code 0: no test fails (counts); " + part + "NEW were not counted: S.One")) << out_.str();
 
   EXPECT_EQ(run({"compare", old_run, same, "--strict"}), 3);
   EXPECT_TRUE(says("verdict: no answer, exit code 3: 1 test without a verdict (--strict); " + part)) << out_.str();
   EXPECT_EQ(check(same, {"--strict"}), 3) << out_.str();
-  EXPECT_TRUE(says("not judged: " + part)) << out_.str();
+  EXPECT_TRUE(says("verdict: no answer, exit code 3: 1 test without a verdict (--strict); " + part)) << out_.str();
 
   EXPECT_EQ(run({"compare", old_run, grown}), 1);
   EXPECT_EQ(check(grown), 1) << out_.str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The commands that `compare` and `check` run again, and what becomes of the verdict.
-#include "commands/further_runs.h"
+#include "commands/command_runs.h"
 
 #include <gtest/gtest.h>
 

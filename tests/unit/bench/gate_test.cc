@@ -53,6 +53,10 @@ TEST(Gate, DoesNotFailWhatWasNoBetterBefore) {
   }
 }
 
+TEST(Gate, FailsATestThatWasSkippedAndFails) {
+  EXPECT_EQ(failures(&kSkipped, &kFailed), Words{"failed"});
+}
+
 TEST(Gate, DoesNotFailWhatIsAllowed) {
   EXPECT_EQ(failures(&kPassed, nullptr, {.counts = true, .allows_missing = true}), Words());
   EXPECT_EQ(failures(&kPassed, &kFailed, {.counts = true, .allows_failed = true}), Words());
