@@ -111,6 +111,12 @@ void add_accept_option(CLI::App& app, Options& options) {
       ->check(not_empty());
 }
 
+void add_config_option(CLI::App& app, Options& options, const char* help) {
+  app.add_option("--config", options.config, fmt::format("{} ({}, if it exists)", help, kBudgetsFile))
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
 /// Adds the options that compare and ab share.
 void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   Options& options = grammar.options;
@@ -131,12 +137,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
       ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
-  app.add_option(
-         "--config", options.config,
-         fmt::format("Read `volatile`, `tolerate` and `accept` from this file, as check does ({}, if it exists)",
-                     kBudgetsFile))
-      ->type_name("FILE")
-      ->check(not_empty());
+  add_config_option(app, options, "Read `volatile`, `tolerate` and `accept` from this file, as check does");
   add_accept_option(app, options);
   add_count_options(app, raw);
 }
@@ -291,11 +292,14 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_folder_option(*runs, options);
   add_output_options(*runs, raw);
 
-  log = app.add_subcommand("log", "A test's history over runs and commits, with its steps")->footer(kLogFooter);
-  log->add_option("TEST", options.test, "Its name, or a part that only one test has")->required()->check(not_empty());
-  log->add_option("RUN", options.runs, kRunHelp)->required();
+  log = app.add_subcommand("log", "The history of runs: which changes entered and left, or the steps of one test")
+            ->footer(kLogFooter);
+  log->add_option("TEST", options.test, "Its name, or a part that only one test has; without: the causes of all tests")
+      ->check(not_empty());
+  log->add_option("RUN", options.runs, kRunHelp);
   add_folder_option(*log, options);
   log->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
+  add_config_option(*log, options, "Read `volatile` and `tolerate` from this file, as compare does");
   add_count_options(*log, raw);
   add_output_options(*log, raw);
 

@@ -12,6 +12,7 @@
 
 #include "commands/compare.h"
 #include "commands/gate.h"
+#include "judge/families.h"
 #include "render/markdown.h"
 #include "render/text_width.h"
 
@@ -24,8 +25,22 @@ using stats::SiteChange;
 
 constexpr std::size_t kMostTestsNamed = 3;
 
-bool has_grown(const SiteChange& site) {
-  return !site.site.is_unknown() && site.kind != SiteChange::Kind::in_new && site.more() > 0;
+/// True for a line that changed as the whole count did.
+bool makes(const SiteChange& site, const Delta& delta) {
+  return !site.site.is_unknown() && site.kind != SiteChange::Kind::in_new && site.more() != 0 &&
+         (site.more() > 0) == (delta.change == stats::Change::grew);
+}
+
+/// Visits the lines that make the changes that are meant. A failure is made by the call beside it.
+template <class Visit>
+void for_each_line(const Comparison& row, const ChangeChoice& is_meant, Visit visit) {
+  if (row.is_plain || (row.verdict != stats::Verdict::regressed && row.verdict != stats::Verdict::improved)) return;
+  for (const Delta& delta : row.deltas) {
+    if (!delta.is_certain_change() || !delta.errno_name.empty() || !is_meant(delta)) continue;
+    for (const SiteChange& site : delta.sites) {
+      if (makes(site, delta)) visit(delta, site);
+    }
+  }
 }
 
 std::string counted_thing(const Delta& delta) {
@@ -67,25 +82,28 @@ std::string Cause::text(std::size_t width) const {
   return out;
 }
 
-std::vector<Cause> causes_of(const std::vector<const Comparison*>& failing, const cli::Gate& gate) {
+bool is_costly(const Delta& delta) {
+  return delta.change == stats::Change::grew || judge::family_of(delta.syscall) == judge::Family::syncs;
+}
+
+bool has_line(const Comparison& row, const ChangeChoice& is_meant) {
+  bool has = false;
+  for_each_line(row, is_meant, [&](const Delta&, const SiteChange&) { has = true; });
+  return has;
+}
+
+std::vector<Cause> causes_of(const std::vector<const Comparison*>& failing, const cli::Gate& gate,
+                             const ChangeChoice& is_meant) {
   std::map<std::string, Found> found;
   for (const Comparison* row : failing) {
-    bool has_line = false;
-    const bool is_by_counts = !row->is_plain && row->verdict == stats::Verdict::regressed;
-    for (const Delta& delta : row->deltas) {
-      // A failure is made by the call beside it.
-      if (!is_by_counts || !delta.is_certain_change() || !delta.errno_name.empty()) continue;
-      for (const SiteChange& site : delta.sites) {
-        if (!has_grown(site)) continue;
-        has_line = true;
-        Found& one = found[fmt::format("{}\t{}", fitted_site(site.site, 0), counted_thing(delta))];
-        one.cause.site = site.site;
-        one.count = counted_thing(delta);
-        one.more += site.more();
-        if (one.cause.tests.empty() || one.cause.tests.back() != row) one.cause.tests.push_back(row);
-      }
-    }
-    if (has_line) continue;
+    for_each_line(*row, is_meant, [&](const Delta& delta, const SiteChange& site) {
+      Found& one = found[fmt::format("{}\t{}", fitted_site(site.site, 0), counted_thing(delta))];
+      one.cause.site = site.site;
+      one.count = counted_thing(delta);
+      one.more += site.more();
+      if (one.cause.tests.empty() || one.cause.tests.back() != row) one.cause.tests.push_back(row);
+    });
+    if (has_line(*row, is_meant)) continue;
     Found& one = found[shared_change(*row, gate)];
     one.cause.what = shared_change(*row, gate);
     one.cause.tests.push_back(row);

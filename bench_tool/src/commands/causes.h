@@ -4,6 +4,7 @@
 // line is known, the tests with the same change have one.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +25,16 @@ struct Cause {
   std::string text(std::size_t width = 0) const;
 };
 
-/// The causes of rows that fail, the one with most tests first.
-std::vector<Cause> causes_of(const std::vector<const stats::Comparison*>& failing, const cli::Gate& gate);
+/// Chooses the changes that a cause may be made of.
+using ChangeChoice = std::function<bool(const stats::Delta&)>;
+/// Growth, and other syncs: what can make a test red.
+bool is_costly(const stats::Delta& delta);
+/// True if a line of the program makes such a change of the counts.
+bool has_line(const stats::Comparison& row, const ChangeChoice& is_meant);
+
+/// The causes of rows that fail, the one with most tests first. With another choice, those of other changes.
+std::vector<Cause> causes_of(const std::vector<const stats::Comparison*>& failing, const cli::Gate& gate,
+                             const ChangeChoice& is_meant = is_costly);
 
 /// `causes: 2`, and a line for each cause. "" if there are as many causes as failing tests: then the rows of the tests
 /// say the same.

@@ -27,10 +27,12 @@ std::string rules_text(const std::vector<budgets::CountRule>& rules) {
 
 }  // namespace
 
-ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems) {
+ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems,
+                               bool has_accepts) {
   const std::string name = asked.empty() ? cli::kBudgetsFile : asked;
   if (asked.empty() && !csv::is_own_file_there(name, problems)) return {};
   budgets::RulesFile file = budgets::read_rules(name, problems);
+  if (!has_accepts) file.accepts.clear();
   stats::CountPolicy rules;
   for (const budgets::CountRule& rule : file.volatiles) {
     // An empty selector means every syscall, so that nothing would be gated.
