@@ -77,6 +77,7 @@ void name_windows(CheckResult& result) {
 /// For a test that the baseline has no counts of.
 void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
+  row.rule = stats::Rule::baseline;
   row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
 }
@@ -285,6 +286,7 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
   }
   row.verdict = Verdict::near;
   row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
+  row.rule = stats::Rule::gate_counts;
 }
 
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
