@@ -186,24 +186,11 @@ int exit_code(const CheckSettings& settings, const CheckResult& result) {
 
 void write(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
            const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  if (options.report != cli::Report::none && !settings.count_rules.empty()) {
-    err << "bench: " << settings.count_rules << '\n';
-  }
-  switch (options.report) {
-    case cli::Report::junit:
-      out << render::junit(check_ci(settings, result));
-      return;
-    case cli::Report::sarif:
-      out << render::sarif(check_ci(settings, result));
-      return;
-    case cli::Report::github: {
-      render::CiReport report = check_ci(settings, result);
-      fold_into_causes(causes_of(red_rows(result), {.counts = true}), report);
-      out << render::github_commands(report);
-      return;
-    }
-    case cli::Report::none:
-      break;
+  if (options.report != cli::Report::none) {
+    if (!settings.count_rules.empty()) err << "bench: " << settings.count_rules << '\n';
+    const std::vector<Cause> causes = causes_of(red_rows(result), {.counts = true});
+    out << report_by_cause(options.report, check_ci(settings, result), causes);
+    return;
   }
   switch (options.format) {
     case cli::Format::json:

@@ -202,7 +202,7 @@ class History {
     }
     logged.entered = causes_of(entered, kCounts, [&](const Delta& one) { return is_costly(one) && !leaves_(one); });
     logged.left = causes_of(left, kCounts, leaves_);
-    for (const auto& [fault, tests] : repaired) logged.left.push_back({fault, std::nullopt, tests});
+    for (const auto& [fault, tests] : repaired) logged.left.push_back({fault, fault, std::nullopt, tests});
     comparisons_.clear();
   }
 
