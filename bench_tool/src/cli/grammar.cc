@@ -103,16 +103,17 @@ void add_count_options(CLI::App& app, Raw& raw) {
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
 }
 
-void add_accept_option(CLI::App& app, Options& options) {
-  app.add_option("--accept-from", options.accept_from,
-                 "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
-                 "change")
+CLI::Option* add_accept_option(CLI::App& app, Options& options) {
+  return app
+      .add_option("--accept-from", options.accept_from,
+                  "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
+                  "change")
       ->type_name("FILE")
       ->check(not_empty());
 }
 
-void add_config_option(CLI::App& app, Options& options, const char* help) {
-  app.add_option("--config", options.config, fmt::format("{} ({}, if it exists)", help, kBudgetsFile))
+CLI::Option* add_config_option(CLI::App& app, Options& options, const char* help) {
+  return app.add_option("--config", options.config, fmt::format("{} ({}, if it exists)", help, kBudgetsFile))
       ->type_name("FILE")
       ->check(not_empty());
 }
@@ -362,6 +363,11 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_run_options(*export_command, options, 1);
 
   report = add_report_command(app, options, kRunHelp);
+  for (CLI::Option* const option :
+       {add_config_option(*report, options, "For --compare: read `volatile`, `tolerate` and `accept` from this file"),
+        add_accept_option(*report, options)}) {
+    option->needs("--compare");
+  }
   add_run_options(*report, options, 1);
 
   doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);

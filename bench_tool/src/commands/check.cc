@@ -56,6 +56,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   ProjectRules file = add_rules_of_file(asked.budgets, settings.counts, problems);
   settings.accepts = accepts_of(std::move(file.accepts), options, problems);
   if (!problems.empty()) return "nothing was judged";
+  settings.rules_of_tests = std::move(file.rules_of_tests);
   if (file.has_rules) settings.count_rules = std::move(file.line);
   // Budgets alone are enough, unless a baseline was asked for. Rules alone judge nothing.
   const bool has_budgets = !file.budgets.empty();

@@ -130,8 +130,8 @@ std::string fold_as_baseline(CheckResult& result) {
 }
 
 /// Pairs and judges. Returns why it could not, or "".
-std::string judge_counts(const stats::CountPolicy& policy, const std::vector<stats::Accept>& accepts,
-                         CheckResult& result) {
+std::string judge_counts(const CheckSettings& settings, CheckResult& result) {
+  const stats::CountPolicy& policy = settings.counts;
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
     if (baseline_has_details) {
@@ -192,9 +192,10 @@ std::string judge_counts(const stats::CountPolicy& policy, const std::vector<sta
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
-  stats::accept_changes(accepts, rows);
+  stats::accept_changes(settings.accepts, rows);
   stats::decide_doubts(rows);
-  const std::vector<std::string> unused = stats::unused_accepts(accepts, rows);
+  std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows);
+  for (std::string& line : stats::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
   std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "the baseline", "the run", rows);
   std::vector<const Comparison*> pointers;
   for (const Comparison& row : rows) pointers.push_back(&row);
@@ -285,8 +286,8 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
     if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
   }
   row.verdict = Verdict::near;
-  row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
   row.rule = stats::Rule::gate_counts;
+  row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
 }
 
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
@@ -313,7 +314,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
     return "nothing to judge: the run holds no test";
   }
   for (const std::string& line : crash_lines(result.data)) result.warnings.push_back(line);
-  if (std::string fault = judge_counts(settings.counts, settings.accepts, result); !fault.empty()) return fault;
+  if (std::string fault = judge_counts(settings, result); !fault.empty()) return fault;
   if (settings.gate_counts) {
     for (CheckedRow& row : result.rows) allow_growth(settings.counts, *settings.gate_counts, row.comparison);
   }

@@ -289,6 +289,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {
     result.warnings.push_back(std::move(line));
   }
+  if (options.tests.empty()) {
+    for (std::string& line : stats::unused_rules(options.rules_of_tests, result.rows)) {
+      result.warnings.push_back(std::move(line));
+    }
+  }
   for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
     result.warnings.push_back(std::move(line));
   }

@@ -21,6 +21,7 @@ namespace syscost::bench::commands {
 struct ProjectRules {
   std::vector<budgets::Budget> budgets;
   std::vector<stats::Accept> accepts;
+  std::vector<stats::RuleOfTests> rules_of_tests;
   bool has_rules = false;
   std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" if there are none and the user named no file.
 };
