@@ -30,7 +30,8 @@ Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit
 Without --baseline, check reads syscost.baseline of the current folder.
 
 With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
-COMMAND gets SYSCOST_CSV, and must run all of a program's tests.
+COMMAND gets SYSCOST_CSV, and must run all of a program's tests. Without RUN, the exit code is 1, too, if COMMAND ends
+with a status that no failed test explains.
 
 Examples:
   bench check pr.csv

@@ -82,6 +82,7 @@ std::string FurtherRuns::text() const {
   std::string out = fmt::format("{} further run{}", rounds_, rounds_ == 1 ? "" : "s");
   // Less is no time that anybody waits for.
   if (elapsed_s() >= 1) out += fmt::format(" ({:.1f} s)", elapsed_s());
+  if (with_status_ > 0) out += fmt::format(", {} of the commands ended with {}", with_status_, last_status_);
   if (InterruptRequest::is_made()) return out + ", interrupted";
   if (rounds_ > 0 && rounds_ < most_ && !may_go_on()) out += fmt::format(", the budget of {:g} s is used", budget_s_);
   return out;
@@ -102,8 +103,15 @@ std::string FurtherRuns::run_once(const std::vector<std::string>& command, std::
   const std::string text = fmt::format("{}", fmt::join(command, " "));
   if (end.error != 0) return fmt::format("{} cannot be run: {}\n", text, std::generic_category().message(end.error));
   std::error_code ignored;
-  // Tests that fail end a command with a status, too: what passed is in the file.
-  if (fs::exists(csv, ignored)) return {};
+  if (fs::exists(csv, ignored)) {
+    // Tests that fail end a command with a status, too: what passed is in the file.
+    if (end.status != 0) {
+      ++with_status_;
+      last_status_ = status_text(end.status);
+      last_output_ = tail_of(output);
+    }
+    return {};
+  }
   if (end.status != 0) {
     return fmt::format("{} failed and wrote no CSV: {}. It printed:\n{}", text, status_text(end.status),
                        tail_of(output));

@@ -35,8 +35,13 @@ class FurtherRuns {
 
   std::size_t rounds() const { return rounds_; }
   double elapsed_s() const;
-  /// `5 further runs (12.3 s)`, the time from a second on; `, the budget of 60 s is used`; `, interrupted`.
+  /// `5 further runs (12.3 s)`, the time from a second on; `, the budget of 60 s is used`; `, interrupted`; how many
+  /// commands ended with a status.
   std::string text() const;
+  /// How the last command that wrote a CSV and ended with a status did so, `exit status 8`; "" if none did.
+  const std::string& last_status() const { return last_status_; }
+  /// The end of what it printed.
+  const std::string& last_output() const { return last_output_; }
 
  private:
   std::string run_once(const std::vector<std::string>& command, std::string& csv);
@@ -49,6 +54,9 @@ class FurtherRuns {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::size_t rounds_ = 0;
   std::size_t runs_ = 0;
+  std::size_t with_status_ = 0;
+  std::string last_status_;
+  std::string last_output_;
 };
 
 /// Why these programs cannot take the place of `{program}` in the command; "" if it has none or they can.

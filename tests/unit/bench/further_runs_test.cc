@@ -220,6 +220,61 @@ TEST_F(FurtherRuns, CountAlsoWhereTheCommandEndsWithAStatus) {
   EXPECT_EQ(compare("cp old \"$SYSCOST_CSV\"; exit 8"), 0) << err_.str();
 }
 
+TEST_F(FurtherRuns, SayHowManyOfTheCommandsEndedWithAStatus) {
+  EXPECT_EQ(compare("cp new \"$SYSCOST_CSV\"; exit 8"), 1) << err_.str();
+  EXPECT_NE(out_.str().find("1 further run, 1 of the commands ended with exit status 8: 2 of 2 tests decided"),
+            std::string::npos)
+      << out_.str();
+}
+
+/// `check -- COMMAND`: the run itself.
+class RunOfCheck : public FurtherRuns {
+ protected:
+  void SetUp() override {
+    FurtherRuns::SetUp();
+    ASSERT_EQ(bench({"baseline", "update", path("old"), "-o", path("syscost.baseline")}), 0) << err_.str();
+  }
+  int check(const std::string& script, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"check", "--baseline", path("syscost.baseline"), "--budgets", "/dev/null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", "cd " + folder_.string() + "; " + script});
+    return bench(arguments);
+  }
+};
+
+// Its tests all passed; what failed has no row.
+TEST_F(RunOfCheck, IsRedIfTheCommandFailsAndNoTestOfItDid) {
+  EXPECT_EQ(check("cp old $SYSCOST_CSV; echo half of it is missing; exit 8"), 1) << err_.str();
+  EXPECT_EQ(out_.str().find("red: "), 0U) << out_.str();
+  EXPECT_NE(out_.str().find("the command ended with exit status 8, and no failed test explains it"), std::string::npos)
+      << out_.str();
+  EXPECT_NE(err_.str().find("half of it is missing"), std::string::npos) << err_.str();
+  EXPECT_EQ(check("cp old $SYSCOST_CSV; kill -9 $$"), 1);
+  EXPECT_NE(out_.str().find("ended with killed by signal 9 (Killed), and no failed test"), std::string::npos)
+      << out_.str();
+}
+
+TEST_F(RunOfCheck, IsOfTestsThatFailedIfTheyExplainTheStatus) {
+  std::ofstream(path("failed")) << testing::header()
+                                << testing::test_row({{"program", "net_tests"}, {"outcome", "failed"}})
+                                << testing::syscall_row({{"program", "net_tests"}});
+  EXPECT_EQ(check("cp failed $SYSCOST_CSV; exit 1"), 1) << err_.str();
+  EXPECT_NE(out_.str().find("the command ended with exit status 1: 1 test failed"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find("no failed test explains it"), std::string::npos) << out_.str();
+}
+
+TEST_F(RunOfCheck, SaysNothingOfACommandThatSucceeds) {
+  EXPECT_EQ(check("cp old $SYSCOST_CSV"), 0) << err_.str();
+  EXPECT_EQ(out_.str().find("the command"), std::string::npos) << out_.str();
+}
+
+TEST_F(RunOfCheck, UpdatesNoBaselineIfTheCommandFailsAndNoTestOfItDid) {
+  EXPECT_EQ(check("grep -v net_tests new > $SYSCOST_CSV; exit 8", {"--update"}), 2);
+  EXPECT_NE(err_.str().find("no baseline was written: the command ended with exit status 8"), std::string::npos)
+      << err_.str();
+  EXPECT_EQ(check("cp old $SYSCOST_CSV"), 0) << "it is as it was";
+}
+
 TEST_F(FurtherRuns, AreAnErrorWhereTheCommandWritesNothing) {
   EXPECT_EQ(compare("echo broken; exit 1"), 2);
   EXPECT_NE(err_.str().find("broken"), std::string::npos) << err_.str();
