@@ -4,6 +4,9 @@
 #include "commands/further_runs.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "bench.h"
 #include "cli/parse.h"
@@ -273,6 +277,21 @@ TEST_F(RunOfCheck, UpdatesNoBaselineIfTheCommandFailsAndNoTestOfItDid) {
   EXPECT_NE(err_.str().find("no baseline was written: the command ended with exit status 8"), std::string::npos)
       << err_.str();
   EXPECT_EQ(check("cp old $SYSCOST_CSV"), 0) << "it is as it was";
+}
+
+// The command says that it runs, and goes on when the signal has been delivered.
+TEST_F(RunOfCheck, EndsWithAMessageAfterCtrlC) {
+  for (const char* name : {"begun", "go_on"}) ASSERT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
+  std::thread user([&] {
+    std::string word;
+    std::ifstream(path("begun")) >> word;
+    ::raise(SIGINT);  // returns when it was delivered
+    std::ofstream(path("go_on")) << "go\n";
+  });
+  EXPECT_EQ(check("echo begun > begun; read word < go_on; cp new $SYSCOST_CSV"), 2);
+  user.join();
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "bench: interrupted: nothing was measured\n");
 }
 
 TEST_F(FurtherRuns, AreAnErrorWhereTheCommandWritesNothing) {
