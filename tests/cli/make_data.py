@@ -382,6 +382,29 @@ void close(std::ofstream& log) {
 """
 
 
+def make_causes():
+    """Six runs of a suite, one commit each: a line writes more and is mended, a sync is lost, a test is not there, and a
+    test with threads varies."""
+    def at(place, name, classes, latencies, **cells):
+        return call(name, classes, latencies, detail="at " + place, **cells)
+
+    lines = []
+    for i, (writes, syncs, has_saves, waits) in enumerate(
+            [(2, 1, True, 5), (40, 1, True, 5), (40, 0, True, 6), (40, 0, False, 5), (2, 0, True, 5), (2, 1, True, 7)]):
+        key = dict(run_id=f"nightly-{i + 1}", started_at=f"2026-11-{i + 1:02}T03:00:00.5Z", label="nightly",
+                   commit=f"{(i + 1) * 0x1a2b3:07x}c0ffee", backend="dispatch")
+        opens = at("src/log.cc:20 Log::open+3", "openat", "file;desc", [900])
+        for test, factor in (("Log.Writes", 1), ("Log.Rotates", 3)):
+            lines += window(test, [opens, at("src/log.cc:45 Log::write_all+6", "write", "desc", [700] * writes * factor)],
+                            9000, **key)
+        if has_saves:
+            lines += window("Store.Saves", [at("src/store.cc:71 Store::flush+2", "fsync", "desc", [30000])] * syncs +
+                            [at("src/store.cc:70 Store::flush+1", "write", "desc", [700])], 50000, **key)
+        lines += window("Net.Serves", [call("recvfrom", "net", [400] * waits, by_started_threads=waits,
+                                            by_older_threads=0)], 7000, **key)
+    save("causes.csv", lines)
+
+
 def make_sites():
     """Runs with --syscost_where: rows that name the lines that make the calls."""
     def at(place, name, classes, latencies, errnos=None, **cells):
@@ -559,6 +582,7 @@ def main():
     make_history()
     make_bytes()
     make_injected()
+    make_causes()
     make_sites()
     make_locale()
     write = lambda count, ns=110: call("write", "desc", [ns] * count)

@@ -30,7 +30,8 @@ baseline is shown and passes; --update adds it. --accept writes some tests alone
 Without --baseline, check reads syscost.baseline of the current folder.
 
 With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
-COMMAND gets SYSCOST_CSV, and must run all of a program's tests.
+COMMAND gets SYSCOST_CSV, and must run all of a program's tests. Without RUN, the exit code is 1, too, if COMMAND ends
+with a status that no failed test explains.
 
 Examples:
   bench check pr.csv

@@ -19,7 +19,7 @@ Examples:
   bench summary out.csv                     the syscalls of each test
   bench show out.csv Log.Write write        latency histogram of one syscall in one test
   bench trace Log.Write out.csv             its calls one by one, after a run with --syscost_trace
-  bench log Log.Write history/              in which run its calls changed
+  bench log history/                        in which runs calls changed, and by which line
   bench scale out.csv                       how counts grow with the sizes in names of tests
   bench findings out.csv                    what costs more than it has to
   bench groups out.csv                      which tests behave alike, and what a fixture costs
@@ -139,14 +139,19 @@ Examples:
   bench compare history.csv history.csv --run label:main --run newest)";
 
 inline constexpr const char* kLogFooter =
-    R"(Prints one line for each run in the files, the oldest first. A line that begins with ^ shows what changed in the run above.
+    R"(Without TEST: a line for each cause that entered or left, the newest first. Each run is compared with the one before, as
+`compare` does. A cause entered in the first run that has it: a line of the program, or the same change in several
+tests. It left where the calls are no longer made. Counts in doubt are named at the end.
+
+With TEST: a line for each run, the oldest first. A line that begins with ^ shows what changed in the run above.
 Counts: the syscalls that are called more or less often than in all runs since the previous step, at most 20 of them.
 Counts that varied in those runs are judged by their spread, as in `compare`; see --tolerate and --volatile.
 Times: from this run on the time differs by more than --threshold, and at most one in a hundred random orders of the
 same runs has such a step. This needs 11 runs, three on each side, and times of one machine.
 
 Examples:
-  bench log Log.Write history.csv           the runs of one file
+  bench log nightly/                        which changes entered and left
+  bench log Log.Write history.csv           one test, in the runs of one file
   bench log Log.Write nightly/              a folder of files, *.csv.gz too
   bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
 

@@ -105,10 +105,17 @@ void add_count_options(CLI::App& app, Raw& raw) {
                "A wait that no run of OLD made (poll, sleep, ...) fails the test, also beside other threads");
 }
 
-void add_accept_option(CLI::App& app, Options& options) {
-  app.add_option("--accept-from", options.accept_from,
-                 "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
-                 "change")
+CLI::Option* add_accept_option(CLI::App& app, Options& options) {
+  return app
+      .add_option("--accept-from", options.accept_from,
+                  "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
+                  "change")
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
+CLI::Option* add_config_option(CLI::App& app, Options& options, const char* help) {
+  return app.add_option("--config", options.config, fmt::format("{} ({}, if it exists)", help, kBudgetsFile))
       ->type_name("FILE")
       ->check(not_empty());
 }
@@ -137,12 +144,7 @@ void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
   add_allow_option(app, raw);
   app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
   app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
-  app.add_option(
-         "--config", options.config,
-         fmt::format("Read `volatile`, `tolerate` and `accept` from this file, as check does ({}, if it exists)",
-                     kBudgetsFile))
-      ->type_name("FILE")
-      ->check(not_empty());
+  add_config_option(app, options, "Read `volatile`, `tolerate` and `accept` from this file, as check does");
   add_accept_option(app, options);
   add_count_options(app, raw);
 }
@@ -300,11 +302,14 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_folder_option(*runs, options);
   add_output_options(*runs, raw);
 
-  log = app.add_subcommand("log", "A test's history over runs and commits, with its steps")->footer(kLogFooter);
-  log->add_option("TEST", options.test, "Its name, or a part that only one test has")->required()->check(not_empty());
-  log->add_option("RUN", options.runs, kRunHelp)->required();
+  log = app.add_subcommand("log", "The history of runs: which changes entered and left, or the steps of one test")
+            ->footer(kLogFooter);
+  log->add_option("TEST", options.test, "Its name, or a part that only one test has; without: the causes of all tests")
+      ->check(not_empty());
+  log->add_option("RUN", options.runs, kRunHelp);
   add_folder_option(*log, options);
   log->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
+  add_config_option(*log, options, "Read `volatile` and `tolerate` from this file, as compare does");
   add_count_options(*log, raw);
   add_output_options(*log, raw);
 
@@ -367,6 +372,11 @@ Grammar::Grammar() : app("bench reads the CSVs of syscost: the syscalls of each 
   add_run_options(*export_command, options, 1);
 
   report = add_report_command(app, options, kRunHelp);
+  for (CLI::Option* const option :
+       {add_config_option(*report, options, "For --compare: read `volatile`, `tolerate` and `accept` from this file"),
+        add_accept_option(*report, options)}) {
+    option->needs("--compare");
+  }
   add_run_options(*report, options, 1);
 
   doctor = app.add_subcommand("doctor", "Show whether this machine can measure")->footer(kDoctorFooter);

@@ -54,6 +54,14 @@ bool looks_like_path(std::string_view word) {
          word.ends_with(".json");
 }
 
+/// False for a folder without a CSV: a test may have its name.
+bool may_be_run(const std::string& word) {
+  std::error_code ignored;
+  if (looks_like_path(word) || !fs::is_directory(word, ignored)) return true;
+  return std::any_of(fs::directory_iterator(word, ignored), fs::directory_iterator(),
+                     [](const auto& entry) { return looks_like_path(entry.path().filename().string()); });
+}
+
 std::string quoted(std::string word) {
   for (std::size_t at = 0; (at = word.find('\'', at)) != std::string::npos; at += 4) word.replace(at, 1, "'\\''");
   return '\'' + word + '\'';
@@ -164,12 +172,6 @@ std::string unknown_option(const Grammar& grammar, const Chosen& chosen, const W
   return beginning + (is_long_enough(bare) ? model::or_rather(name, names) : "");
 }
 
-/// `run` was typed at TEST's place, and nothing else.
-std::string test_is_missing(const std::string& run, const CLI::App& command) {
-  return fmt::format("{0} is the RUN, and TEST is missing: bench {1} TEST {0}; `bench summary {0}` names the tests",
-                     typed({run}), command.get_name());
-}
-
 /// The words that no option and no argument took, in the order in which they were typed.
 Words words_left(const Grammar& grammar, const Words& args) {
   Words left = grammar.app.remaining(true);
@@ -227,19 +229,14 @@ std::string missing(const Chosen& chosen) {
   const CLI::App& app = *chosen.app;
   Words lacking;
   Words given;
-  const CLI::Option* last_given = nullptr;
   for (const CLI::Option* one : options_of(app, true)) {
     if (one->count() > 0) {
       given.insert(given.end(), one->results().begin(), one->results().end());
-      last_given = one;
     } else if (one->get_required()) {
       lacking.push_back(one->get_name(true));
     }
   }
   if (lacking.empty()) return {};
-  if (last_given != nullptr && last_given->get_name(true) == "TEST" && exists(given.back())) {
-    return test_is_missing(given.back(), app);
-  }
   return fmt::format("{} {} missing{}: {}", list_of(lacking), lacking.size() == 1 ? "is" : "are",
                      given.empty() ? "" : fmt::format(", and only {} was given", list_of(given)), synopsis(chosen));
 }
@@ -315,7 +312,8 @@ std::string no_such_run(const std::string& run, const CLI::App& command) {
 std::string no_test_but(const std::string& word, const std::string& file, const CLI::App& command) {
   const bool is_run = word.ends_with(".csv") || word.ends_with(".csv.gz") || fs::is_directory(word);
   if (!file.empty() || !is_run || word.ends_with("sched.csv") || !exists(word)) return {};
-  return test_is_missing(word, command);
+  return fmt::format("{0} is the RUN, and TEST is missing: bench {1} TEST {0}; `bench summary {0}` names the tests",
+                     typed({word}), command.get_name());
 }
 
 void put_run_first(std::string& run, const std::vector<std::string*>& others) {
@@ -328,13 +326,24 @@ void put_run_first(std::string& run, const std::vector<std::string*>& others) {
 }
 
 void put_runs_last(std::string& test, std::vector<std::string>& runs) {
-  if (!exists(test)) return;
+  if (runs.empty() && !test.empty()) runs.push_back(std::exchange(test, ""));
+  if (test.empty() || !exists(test)) return;
   const auto is_test = [](const std::string& word) { return !looks_like_path(word) && !exists(word); };
   const auto found = std::find_if(runs.begin(), runs.end(), is_test);
-  if (found == runs.end() || std::find_if(std::next(found), runs.end(), is_test) != runs.end()) return;
+  if (found == runs.end()) {
+    if (may_be_run(test)) runs.insert(runs.begin(), std::exchange(test, ""));
+    return;
+  }
+  if (std::find_if(std::next(found), runs.end(), is_test) != runs.end()) return;
   std::string moved = std::move(*found);
   runs.erase(found);
   runs.insert(runs.begin(), std::exchange(test, std::move(moved)));
+}
+
+std::string no_run_but(const std::vector<std::string>& runs) {
+  if (runs.size() > 1 || (runs.size() == 1 && (looks_like_path(runs.front()) || exists(runs.front())))) return {};
+  return fmt::format("RUN is missing{}: bench log [TEST] RUN...\nTry `bench log --help`.",
+                     runs.empty() ? "" : fmt::format(", and no file or folder has the name {}", typed(runs)));
 }
 
 std::string mistake_in(const Grammar& grammar, const std::vector<std::string>& args, const CLI::ParseError& error) {

@@ -36,7 +36,9 @@ void put_run_first(std::string& run, const std::vector<std::string*>& others);
 std::string no_such_run(const std::string& run, const CLI::App& command);
 /// What is wrong if the RUN of `TEST [FILE]` is the only word; or "".
 std::string no_test_but(const std::string& word, const std::string& file, const CLI::App& command);
-/// The same as put_run_first for `TEST RUN...`.
+/// The same as put_run_first for `[TEST] RUN...`. If all are files, or TEST is the only word, it is a RUN.
 void put_runs_last(std::string& test, std::vector<std::string>& runs);
+/// What is wrong if there is no RUN, or if the only one is no file and no word of one; or "".
+std::string no_run_but(const std::vector<std::string>& runs);
 
 }  // namespace syscost::bench::cli

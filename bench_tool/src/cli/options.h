@@ -78,7 +78,7 @@ enum ExitCode : int {
 struct Options {
   Command command = Command::summary;
   std::vector<std::string> runs;           ///< RUN arguments: files or folders.
-  std::string test;                        ///< show, log: full name or a unique part of it.
+  std::string test;                        ///< show, log: full name or a unique part of it; empty = none.
   std::string syscall;                     ///< show: a selector (model/syscall_choice.h); empty = all.
   std::string svg;                         ///< show: file for a picture; empty = none.
   std::string binary;                      ///< doctor: empty = the installed syscost.
@@ -118,11 +118,13 @@ struct Options {
   Gate gate = {.counts = true};
   stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
   std::vector<stats::Accept> accepts;                      ///< Of the rules' file and of --accept-from.
+  std::vector<stats::RuleOfTests> rules_of_tests;          ///< Of the rules' file: those in `counts`.
   std::string accept_from;                                 ///< A file with commit messages, or -; empty = none.
   double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
-  std::string config;  ///< compare, ab: a file with rules for counts; empty = kBudgetsFile where there is one.
+  std::string
+      config;  ///< compare, ab, log, report: a file with rules for counts; empty = kBudgetsFile where there is one.
 
   CheckOptions check;        ///< baseline and check
   ExportOptions to;          ///< export

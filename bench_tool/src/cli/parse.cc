@@ -86,6 +86,7 @@ Parsed parse(const std::vector<std::string>& typed) {
   if (grammar.log->parsed()) {
     options.command = Command::log;
     put_runs_last(options.test, options.runs);
+    if (const std::string fault = no_run_but(options.runs); !fault.empty()) return usage_error(fault);
   }
   if (grammar.scale->parsed()) options.command = Command::scale;
   if (grammar.findings->parsed()) {

@@ -55,6 +55,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   ProjectRules file = add_rules_of_file(asked.budgets, settings.counts, problems);
   settings.accepts = accepts_of(std::move(file.accepts), options, problems);
   if (!problems.empty()) return "nothing was judged";
+  settings.rules_of_tests = std::move(file.rules_of_tests);
   if (file.has_rules) settings.count_rules = std::move(file.line);
   // Budgets alone are enough, unless a baseline was asked for. Rules alone judge nothing.
   const bool has_budgets = !file.budgets.empty();
@@ -171,26 +172,39 @@ std::string measure(cli::Options& options, CommandRuns& runs, std::string& comma
   return fault.empty() && options.runs.empty() ? "interrupted: nothing was measured" : fault;
 }
 
+/// Says of a run that ended with a status which tests failed in it. If none did, something failed that no row shows.
+void note_status(const CommandRuns& run, CheckResult& result, std::ostream& err) {
+  const std::string& status = run.last_status();
+  if (status.empty()) return;
+  const auto has_failed = [](const stats::WindowSummary& one) {
+    std::size_t ended = 0;  // a test without an outcome ended its process
+    for (const auto& [outcome, times] : one.outcomes) ended += outcome == "failed" ? 0 : times;
+    return one.kind == "test" && ended < one.n;
+  };
+  const auto failed = std::count_if(result.windows.begin(), result.windows.end(), has_failed);
+  std::string why = result.lost.text();
+  if (failed > 0) why += fmt::format("{}{} test{} failed", why.empty() ? "" : ", ", failed, failed == 1 ? "" : "s");
+  std::string line = fmt::format("the command ended with {}: {}", status, why);
+  if (why.empty()) {
+    line =
+        fmt::format("the command ended with {}, and no failed test explains it: something else in it failed", status);
+    result.lost.command = status;
+    result.lost.names.emplace_back("the command");
+    result.lost.sentences.push_back(line);
+    if (!run.last_output().empty()) {
+      err << "bench: the command printed at its end:\n" << csv::printable_lines(run.last_output());
+    }
+  }
+  result.warnings.push_back(std::move(line));
+}
+
 void write(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
            const CompareResult& compared, const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  if (options.report != cli::Report::none && !settings.count_rules.empty()) {
-    err << "bench: " << settings.count_rules << '\n';
-  }
-  switch (options.report) {
-    case cli::Report::junit:
-      out << render::junit(check_ci(settings, result, compared));
-      return;
-    case cli::Report::sarif:
-      out << render::sarif(check_ci(settings, result, compared));
-      return;
-    case cli::Report::github: {
-      render::CiReport report = check_ci(settings, result, compared);
-      fold_into_causes(causes_of(failing_rows(compared), compared.gate), report);
-      out << render::github_commands(report);
-      return;
-    }
-    case cli::Report::none:
-      break;
+  if (options.report != cli::Report::none) {
+    if (!settings.count_rules.empty()) err << "bench: " << settings.count_rules << '\n';
+    const std::vector<Cause> causes = causes_of(failing_rows(compared), compared.gate);
+    out << report_by_cause(options.report, check_ci(settings, result, compared), causes);
+    return;
   }
   switch (options.format) {
     case cli::Format::json:
@@ -272,6 +286,11 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   if (fault.empty()) fault = judge_run(options, settings, options.runs.front(), result, problems);
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
+  }
+  if (fault.empty() && first) note_status(*first, result, err);
+  // Tests that did not run would be taken out.
+  if (options.check.is_update && !result.lost.command.empty()) {
+    fault = fmt::format("no baseline was written: {}", result.lost.sentences.back());
   }
   if (fault.empty() && options.check.writes()) {
     if (problems.empty() && options.check.is_update) return check_update(options.check, result, out, err);

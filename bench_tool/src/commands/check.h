@@ -48,6 +48,7 @@ struct CheckSettings {
   std::vector<budgets::Budget> budgets;
   stats::CountPolicy counts;
   std::vector<stats::Accept> accepts;
+  std::vector<stats::RuleOfTests> rules_of_tests;
   std::string count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
   bool needs_histograms = false;

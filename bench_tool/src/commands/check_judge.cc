@@ -82,6 +82,7 @@ void name_windows(CheckResult& result) {
 void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
   row.is_let_off = true;
+  row.rule = stats::Rule::baseline;
   row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
 }
@@ -245,7 +246,8 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   }
   stats::accept_changes(settings.accepts, rows);
   stats::decide_doubts(rows);
-  const std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
+  std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
+  for (std::string& line : stats::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
   std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "OLD", "NEW", rows);
   const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);
@@ -335,6 +337,7 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
     if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
   }
   row.verdict = Verdict::near;
+  row.rule = stats::Rule::gate_counts;
   row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
 }
 

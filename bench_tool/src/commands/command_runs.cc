@@ -145,6 +145,7 @@ std::string CommandRuns::text() const {
   std::string out = fmt::format("{} further run{}", rounds_, rounds_ == 1 ? "" : "s");
   // Less is no time that anybody waits for.
   if (elapsed_s() >= 1) out += fmt::format(" ({:.1f} s)", elapsed_s());
+  if (with_status_ > 0) out += fmt::format(", {} of the commands ended with {}", with_status_, last_status_);
   if (InterruptRequest::is_made()) return out + ", interrupted";
   if (rounds_ > 0 && rounds_ < most_ && !may_go_on()) out += fmt::format(", the budget of {:g} s is used", budget_s_);
   return out;
@@ -181,8 +182,15 @@ std::string CommandRuns::run_once(const std::vector<std::string>& command, std::
   if (InterruptRequest::is_made()) return {};
   const std::string text = fmt::format("{}", fmt::join(command, " "));
   if (!one.fault.empty()) return fmt::format("{} {}", text, one.fault);
-  // Tests that fail end a command with a status, too: what passed is in the file.
-  if (one.has_csv()) return {};
+  if (one.has_csv()) {
+    // Tests that fail end a command with a status, too: what passed is in the file.
+    if (one.end.status != 0) {
+      ++with_status_;
+      last_status_ = status_text(one.end.status);
+      last_output_ = tail_of(one.output);
+    }
+    return {};
+  }
   if (one.end.status != 0) {
     return fmt::format("{} failed and wrote no CSV: {}. It printed:\n{}", text, status_text(one.end.status),
                        tail_of(one.output));

@@ -68,8 +68,13 @@ class CommandRuns {
   std::size_t rounds() const { return rounds_; }
   double elapsed_s() const { return clock_() - begin_s_; }
   double budget_s() const { return budget_s_; }
-  /// `5 further runs (12.3 s)`, the time from a second on; `, the budget of 60 s is used`; `, interrupted`.
+  /// `5 further runs (12.3 s)`, the time from a second on; `, the budget of 60 s is used`; `, interrupted`; how many
+  /// commands ended with a status.
   std::string text() const;
+  /// How the last command of a round that wrote a CSV and ended with a status did so, `exit status 8`; "" if none did.
+  const std::string& last_status() const { return last_status_; }
+  /// The end of what it printed.
+  const std::string& last_output() const { return last_output_; }
 
   /// Runs `command` once. `csv` is its file.
   OwnRun run(const std::vector<std::string>& command, const std::filesystem::path& csv, const std::string& run_id,
@@ -99,6 +104,9 @@ class CommandRuns {
   double begin_s_;
   std::size_t rounds_ = 0;
   std::size_t runs_ = 0;
+  std::size_t with_status_ = 0;
+  std::string last_status_;
+  std::string last_output_;
 };
 
 /// Why these programs cannot take the place of `{program}` in the command; "" if it has none or they can.

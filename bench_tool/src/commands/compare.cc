@@ -15,6 +15,7 @@
 #include <system_error>
 #include <utility>
 
+#include "commands/causes.h"
 #include "commands/chosen_tests.h"
 #include "commands/compare_ci.h"
 #include "commands/count_rules.h"
@@ -143,21 +144,10 @@ void write(const cli::Options& options, const CompareResult& result, const rende
     note();
     for (const std::string& warning : result.warnings) err << "bench: warning: " << warning << '\n';
   };
-  switch (options.report) {
-    case cli::Report::junit:
-      warn();
-      out << render::junit(compare_ci(result));
-      return;
-    case cli::Report::sarif:
-      note();
-      out << render::sarif(compare_ci(result));
-      return;
-    case cli::Report::github:
-      note();
-      out << render::github_commands(compare_ci_by_cause(result));
-      return;
-    case cli::Report::none:
-      break;
+  if (options.report != cli::Report::none) {
+    options.report == cli::Report::junit ? warn() : note();
+    out << report_by_cause(options.report, compare_ci(result), causes_of(failing_rows(result), result.gate));
+    return;
   }
   switch (options.format) {
     case cli::Format::json:
@@ -333,6 +323,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   stats::decide_doubts(result.rows);
   for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {
     result.warnings.push_back(std::move(line));
+  }
+  if (options.tests.empty()) {
+    for (std::string& line : stats::unused_rules(options.rules_of_tests, result.rows)) {
+      result.warnings.push_back(std::move(line));
+    }
   }
   for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
     result.warnings.push_back(std::move(line));

@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "commands/causes.h"
 #include "commands/gate.h"
 #include "commands/site_text.h"
 
@@ -80,12 +79,6 @@ render::CiReport compare_ci(const CompareResult& result) {
     report.cases.push_back(std::move(one));
   }
   if (!lost_programs(result).empty()) add_cases(result.lost, report);
-  return report;
-}
-
-render::CiReport compare_ci_by_cause(const CompareResult& result) {
-  render::CiReport report = compare_ci(result);
-  fold_into_causes(causes_of(failing_rows(result), result.gate), report);
   return report;
 }
 

@@ -16,8 +16,6 @@ std::pair<std::string_view, std::string_view> ci_names(const stats::Comparison& 
 
 /// Returns a case for each row. A row that fails the gate is a failure, with the rule that it breaks: counts, wall, ...
 render::CiReport compare_ci(const CompareResult& result);
-/// The same with one case for the tests that fail by one cause.
-render::CiReport compare_ci_by_cause(const CompareResult& result);
 
 /// A case for each program that crashed or failed outside of its tests.
 void add_cases(const ProgramFaults& lost, render::CiReport& report);

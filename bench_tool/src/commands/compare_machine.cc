@@ -123,6 +123,7 @@ Json acceptances_json(const stats::Comparison& row) {
 Json row_json(const stats::Comparison& row) {
   Json deltas = Json::array();
   for (const stats::Delta& delta : row.deltas) {
+    const bool is_accepted = delta.is_accepted && row.needs_acceptance;
     deltas.push_back({{"syscall", delta.syscall},
                       {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
                       {"per_run", delta.is_per_run},
@@ -133,8 +134,10 @@ Json row_json(const stats::Comparison& row) {
                       {"change", delta.change == stats::Change::grew     ? "grew"
                                  : delta.change == stats::Change::shrank ? "shrank"
                                                                          : "near"},
+                      {"rule", stats::to_string(is_accepted ? stats::Rule::accept : delta.rule)},
+                      {"in_doubt", delta.is_in_doubt},
                       {"gated", delta.is_gated()},
-                      {"accepted", delta.is_accepted && row.needs_acceptance},
+                      {"accepted", is_accepted},
                       {"new_errno", delta.is_new_errno && !delta.errno_name.empty()},
                       {"sites", sites_json(delta)}});
   }
@@ -144,6 +147,7 @@ Json row_json(const stats::Comparison& row) {
   }
   return {{"test", row.name},
           {"verdict", std::string(stats::to_string(row.verdict))},
+          {"rule", stats::to_string(row.rule)},
           {"reason", row.reason},
           {"accepted", acceptances_json(row)},
           {"counts", row.counts_entries ? "entries" : "calls"},

@@ -27,10 +27,12 @@ std::string rules_text(const std::vector<budgets::CountRule>& rules) {
 
 }  // namespace
 
-ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems) {
+ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems,
+                               bool has_accepts) {
   const std::string name = asked.empty() ? cli::kBudgetsFile : asked;
   if (asked.empty() && !csv::is_own_file_there(name, problems)) return {};
   budgets::RulesFile file = budgets::read_rules(name, problems);
+  if (!has_accepts) file.accepts.clear();
   stats::CountPolicy rules;
   for (const budgets::CountRule& rule : file.volatiles) {
     // An empty selector means every syscall, so that nothing would be gated.
@@ -55,7 +57,15 @@ ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& pol
   if (const std::size_t accepts = file.accepts.size(); accepts > 0) {
     said += fmt::format("{}accept of {} change{}", said.empty() ? "" : "; ", accepts, accepts == 1 ? "" : "s");
   }
-  ProjectRules out{std::move(file.budgets), std::move(file.accepts), has_rules, {}};
+  ProjectRules out{std::move(file.budgets), std::move(file.accepts), {}, has_rules, {}};
+  for (const auto& [word, entries] :
+       {std::pair("volatile", &file.volatiles), std::pair("tolerate", &file.tolerances)}) {
+    for (const budgets::CountRule& rule : *entries) {
+      if (!rule.tests) continue;
+      out.rules_of_tests.push_back(
+          {fmt::format("{} {} ({}:{})", word, rules_text({rule}), name, rule.line), *rule.tests});
+    }
+  }
   if (out.has_rules || !asked.empty()) {
     out.line = csv::printable(fmt::format("rules of {}: {}", name, said.empty() ? "none" : said));
   }
@@ -73,6 +83,7 @@ std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const 
 std::string add_rules(cli::Options& options, csv::Problems& problems) {
   ProjectRules rules = add_rules_of_file(options.config, options.counts, problems);
   options.accepts = accepts_of(std::move(rules.accepts), options, problems);
+  options.rules_of_tests = std::move(rules.rules_of_tests);
   return std::move(rules.line);
 }
 

@@ -21,13 +21,16 @@ namespace syscost::bench::commands {
 struct ProjectRules {
   std::vector<budgets::Budget> budgets;
   std::vector<stats::Accept> accepts;
+  std::vector<stats::RuleOfTests> rules_of_tests;
   bool has_rules = false;
   std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" if there are none and the user named no file.
 };
 
 /// Reads the file `asked`, or syscost.toml of the current folder if there is one. Adds its rules before those of
 /// `policy`, because the last of several tolerances applies.
-ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems);
+/// Without accepts, those of the file are not mentioned.
+ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems,
+                               bool has_accepts = true);
 
 /// Those of the file, and those of --accept-from.
 std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const cli::Options& options,

@@ -76,6 +76,7 @@ std::string ProgramFaults::text() const {
     out += fmt::format("{}{} program{} failed outside of {} tests", out.empty() ? "" : ", ", failed_outside,
                        failed_outside == 1 ? "" : "s", failed_outside == 1 ? "its" : "their");
   }
+  if (!command.empty()) out += fmt::format("{}the command ended with {}", out.empty() ? "" : ", ", command);
   return out;
 }
 

@@ -19,6 +19,7 @@ std::vector<std::string> crash_lines(const model::Dataset& data);
 struct ProgramFaults {
   std::size_t crashed = 0;
   std::size_t failed_outside = 0;
+  std::string command;                 ///< What it ended with, if no test explains it: `exit status 8`.
   std::vector<std::string> names;      ///< Of the programs.
   std::vector<std::string> sentences;  ///< One for each name.
 

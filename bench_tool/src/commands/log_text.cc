@@ -2,9 +2,13 @@
 //
 // log for people: a line for each run, and below it what changed there.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "commands/compare.h"
@@ -28,6 +32,7 @@ constexpr std::size_t kBarWidth = 10;
 constexpr std::size_t kNarrowBarWidth = 5;
 constexpr std::size_t kFewCommitDigits = 7;  ///< As `git log --oneline` has; lines are long enough.
 constexpr std::size_t kMinutes = 16;         ///< `2026-11-21 01:52`
+constexpr std::size_t kMostDoubtsNamed = 5;
 
 std::string minutes_of(std::string time) {
   if (time.size() <= kMinutes) return time;
@@ -117,6 +122,77 @@ std::string notes(const TestLog& log) {
   return fmt::format("times: {} runs are too few for a step to show; it takes {}\n", timed, stats::kLeastHistory);
 }
 
+template <class Log>
+std::string rules_line(const Log& log, std::size_t width) {
+  return log.count_rules.empty() ? "" : render::wrapped(log.count_rules + '\n', width, 2);
+}
+
+/// A cause of a run, for people.
+struct CauseLine {
+  std::string run;
+  std::string word;
+  std::string text;
+};
+
+/// The newest first. The commit names a run, or its id where it has none, or where several runs have it.
+std::vector<CauseLine> cause_lines(const CauseLog& log) {
+  std::map<model::NameId, std::size_t> runs_of;
+  for (const LoggedRun& run : log.runs) ++runs_of[run.context->commit];
+  std::vector<CauseLine> lines;
+  for (auto run = log.runs.rbegin(); run != log.runs.rend(); ++run) {
+    const model::NameId commit = run->context->commit;
+    const bool has_commit = commit != model::kNoName;
+    std::string name = has_commit ? log.data.text(commit).substr(0, kFewCommitDigits) : log.data.text(run->run_id);
+    if (has_commit && runs_of[commit] > 1) name += ' ' + log.data.text(run->run_id);
+    for (const auto& [word, causes] : {std::pair("entered", &run->entered), std::pair("left", &run->left)}) {
+      for (std::size_t i = 0; i < causes->size(); ++i) {
+        if (i < kMostRowsWithCauses) {
+          lines.push_back({name, word, (*causes)[i].text()});
+          continue;
+        }
+        lines.push_back({name, word, fmt::format("{} more: --format json", causes->size() - i)});
+        break;
+      }
+    }
+  }
+  return lines;
+}
+
+std::string heading(const CauseLog& log) {
+  if (log.runs.empty()) return "no run\n";
+  std::size_t entered = 0;
+  std::size_t left = 0;
+  for (const LoggedRun& run : log.runs) {
+    entered += run.entered.size();
+    left += run.left.size();
+  }
+  const auto started = [&](const LoggedRun& run) { return minutes_of(log.data.text(run.context->started_at)); };
+  std::string out = fmt::format("{} run{}", log.runs.size(), log.runs.size() == 1 ? "" : "s");
+  if (log.runs.size() == 1) return out + ": nothing to compare it with\n";
+  out += fmt::format(", {} to {}, the newest first", started(log.runs.front()), started(log.runs.back()));
+  if (entered + left == 0) return out + ": no change\n";
+  return out + fmt::format(": {} cause{} entered, {} left\n", entered, entered == 1 ? "" : "s", left);
+}
+
+/// What is in none of the lines.
+std::string notes(const CauseLog& log) {
+  std::set<std::string> doubts;
+  std::size_t runs = 0;
+  std::string out;
+  for (const LoggedRun& run : log.runs) {
+    doubts.insert(run.in_doubt.begin(), run.in_doubt.end());
+    runs += run.in_doubt.empty() ? 0 : 1;
+    if (!run.not_compared.empty()) out += name_of_run(log.data, *run.context) + ": " + run.not_compared + '\n';
+  }
+  if (doubts.empty()) return out;
+  const auto end = std::next(doubts.begin(), static_cast<std::ptrdiff_t>(std::min(doubts.size(), kMostDoubtsNamed)));
+  return out + fmt::format(
+                   "in doubt, so in no line: counts of {} test{} in {} run{}, which chance may have changed: {}{}; "
+                   "`bench log TEST RUN...` shows them\n",
+                   doubts.size(), doubts.size() == 1 ? "" : "s", runs, runs == 1 ? "" : "s",
+                   fmt::join(doubts.begin(), end, ", "), end == doubts.end() ? "" : ", ...");
+}
+
 }  // namespace
 
 std::string name_of_run(const model::Dataset& data, const model::Context& context) {
@@ -146,7 +222,8 @@ std::vector<std::string> step_lines(const HistoryRun& run) {
 }
 
 std::string log_text(const TestLog& log, std::size_t width, const render::Paint& paint) {
-  std::string out = paint.bold(log.test) + '\n' + render::wrapped(heading(log), width, 2) + '\n';
+  std::string out =
+      paint.bold(log.test) + '\n' + render::wrapped(heading(log), width, 2) + rules_line(log, width) + '\n';
   const std::string table = log_table(log, width).text(2, 2, width);
   std::size_t at = 0;
   const auto next_line = [&] {
@@ -164,6 +241,32 @@ std::string log_text(const TestLog& log, std::size_t width, const render::Paint&
     }
   }
   return out + render::wrapped(notes(log), width, 2);
+}
+
+std::string log_text(const CauseLog& log, std::size_t width, const render::Paint& paint) {
+  std::string out = render::wrapped(heading(log), width, 2) + rules_line(log, width);
+  const std::vector<CauseLine> lines = cause_lines(log);
+  std::size_t name_width = 0;
+  for (const CauseLine& line : lines) name_width = std::max(name_width, render::display_width(line.run));
+  if (!lines.empty()) out += '\n';
+  for (const CauseLine& line : lines) {
+    const std::string name = line.run + std::string(name_width - render::display_width(line.run), ' ');
+    const std::string text =
+        render::wrapped(fmt::format("{}  {:7}  {}", name, line.word, line.text), width, name_width + 11);
+    out += (line.word == "entered" ? paint.red(text) : paint.green(text)) + '\n';
+  }
+  const std::string more = render::wrapped(notes(log), width, 2);
+  return out + (more.empty() ? "" : "\n") + more;
+}
+
+std::string log_markdown(const CauseLog& log) {
+  std::string out = "### " + render::escaped_markdown(heading(log)) + '\n' + rules_line(log, 0);
+  render::Table table({{"run", Align::left, Cells::names}, {"change"}, {"cause", Align::left, Cells::names}});
+  for (CauseLine& line : cause_lines(log)) {
+    table.add_row({std::move(line.run), std::move(line.word), std::move(line.text)});
+  }
+  if (!table.empty()) out += table.markdown() + '\n';
+  return out + render::escaped_lines(notes(log));
 }
 
 std::string log_markdown(const TestLog& log) {

@@ -142,7 +142,7 @@ std::optional<report::Comparison> compared(const cli::Options& options, csv::Pro
   comparison.conclusion = result.conclusion.text;
   comparison.is_red = result.conclusion.exit_code != cli::kExitOk;
   comparison.verdicts = verdict_line(result);
-  for (const std::string& part : {law_lines(result), result.sides, time_notes(result)}) {
+  for (const std::string& part : {law_lines(result), result.sides, result.count_rules, time_notes(result)}) {
     for (std::string& line : lines_of(part)) comparison.lines.push_back(std::move(line));
   }
   comparison.warnings = result.warnings;

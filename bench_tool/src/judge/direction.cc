@@ -61,9 +61,12 @@ class Judge {
 
   Direction direction() {
     judge_syncs();
+    note_first(Grew::syncs);
     judge_single_calls();
     judge_families();
+    note_first(Grew::calls);
     judge_failures();
+    note_first(Grew::failures);
     note_open_descriptors();
     note_rings();
     if (!out_.reasons.empty()) {
@@ -110,6 +113,10 @@ class Judge {
     by_family_[side].before += both.before;
     by_family_[side].after += both.after;
     by_family_.erase(Family::data_both);
+  }
+
+  void note_first(Grew one) {
+    if (out_.grew == Grew::nothing && !out_.reasons.empty()) out_.grew = one;
   }
 
   void judge_syncs() {

@@ -34,8 +34,12 @@ bool is_too_early(std::string_view syscall, std::string_view errno_name);
 
 enum class Word { same, improved, exchanged, red };
 
+/// The first reason of a red.
+enum class Grew { nothing, syncs, calls, failures };
+
 struct Direction {
   Word word = Word::same;
+  Grew grew = Grew::nothing;
   /// Of `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". Of others: empty.
   std::vector<std::string> reasons;
   double stay_open = 0;  ///< Descriptors more than before that were made and not closed, if fewer were closed.

@@ -113,11 +113,12 @@ void fold_details(Dataset& data) {
   data.index();
 }
 
-DetailedSyscalls detailed_syscalls(const Dataset& data) {
+DetailedSyscalls detailed_syscalls(const Dataset& data, std::optional<NameId> run_id) {
   std::set<NameId> detailed;
   std::set<NameId> plain;
   std::vector<SyscallRow> rows;
   for (std::uint32_t sample = 0; sample < data.samples.size(); ++sample) {
+    if (run_id && data.context(data.samples[sample]).run_id != *run_id) continue;
     rows.clear();
     data.rows.of(sample, rows);
     for (const SyscallRow& row : rows) (row.detail == kNoName ? plain : detailed).insert(row.syscall);

@@ -7,6 +7,7 @@
 // Rows of one window are disjoint, so their sum is the row that a plain run has.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 
@@ -26,7 +27,8 @@ struct DetailedSyscalls {
   std::set<std::string> detailed;
   std::set<std::string> plain;
 };
-DetailedSyscalls detailed_syscalls(const Dataset& data);
+/// With `run_id`: in its rows.
+DetailedSyscalls detailed_syscalls(const Dataset& data, std::optional<NameId> run_id = {});
 
 /// As fold_details(), for these syscalls only.
 void fold_details(Dataset& data, const std::set<std::string>& syscalls);

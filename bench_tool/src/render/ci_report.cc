@@ -60,6 +60,17 @@ std::optional<model::Location> nearest_location(const CiCase& one, const CiFailu
   return found == one.failures.end() ? one.location : found->location;
 }
 
+/// The tests of a cause, each with its own failure; null if it is none.
+Json related_json(const CiCase& one) {
+  Json related = Json::array();
+  for (const CiCase& test : one.tests) {
+    Json location = location_json(test, nearest_location(test, nullptr));
+    location["message"] = {{"text", test.name + ": " + test.failures.front().text}};
+    related.push_back(std::move(location));
+  }
+  return related;
+}
+
 std::string texts_of(const CiCase& one) {
   std::vector<std::string_view> texts;
   for (const CiFailure& failure : one.failures) texts.emplace_back(failure.text);
@@ -120,12 +131,15 @@ std::string sarif(const CiReport& report) {
       const auto rule = std::find_if(report.rules.begin(), report.rules.end(),
                                      [&](const CiRule& known) { return known.id == failure.rule; });
       const std::string id = "syscost/" + std::string(failure.rule);
+      const bool is_cause = !one.tests.empty();
+      const CiCase& place = is_cause ? one.tests.front() : one;
       results.push_back({{"ruleId", id},
                          {"ruleIndex", rule - report.rules.begin()},
                          {"level", one.is_note ? "note" : report.level},
-                         {"message", {{"text", one.name + ": " + failure.text}}},
-                         {"locations", Json::array({location_json(one, nearest_location(one, &failure))})},
-                         {"partialFingerprints", {{"syscostTest/v1", id + " " + one.name}}}});
+                         {"message", {{"text", (is_cause ? "" : one.name + ": ") + failure.text}}},
+                         {"locations", Json::array({location_json(place, nearest_location(one, &failure))})},
+                         {"partialFingerprints", {{"syscostTest/v1", id + " " + (is_cause ? one.id : one.name)}}}});
+      if (is_cause) results.back()["relatedLocations"] = related_json(one);
     }
     if (!one.accepted.empty()) {
       notes.push_back({{"level", "note"}, {"message", {{"text", one.name + ": " + one.accepted}}}});

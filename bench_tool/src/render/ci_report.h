@@ -37,6 +37,9 @@ struct CiCase {
   std::string warning;        ///< A fault that does not fail the gate.
   std::string accepted = {};  ///< A change that would fail the gate but is intended, and why.
   bool is_note = false;       ///< Its failures are notes, whatever the report's level is.
+  // Of a cause, in the place of the tests that have it.
+  std::vector<CiCase> tests = {};
+  std::string id = {};  ///< What names it in each run.
 };
 
 struct CiReport {
@@ -50,7 +53,7 @@ struct CiReport {
 
 /// A test case for each case. One that fails is a failure, one that was not judged is skipped.
 std::string junit(const CiReport& report);
-/// SARIF 2.1.0: a result for each failure.
+/// SARIF 2.1.0: a result for each failure. The tests of a cause are its related locations.
 std::string sarif(const CiReport& report);
 /// `::error file=...,line=...,title=...::...` for each case that fails, `::warning` for each that was not judged or has
 /// a warning, and a `::notice` with the totals.

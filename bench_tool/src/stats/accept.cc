@@ -12,10 +12,19 @@
 namespace syscost::bench::stats {
 namespace {
 
-bool is_of(const Accept& accept, const Comparison& row) {
+bool is_of(const model::TestPatterns& tests, const Comparison& row) {
   return std::ranges::any_of(
       std::initializer_list<const WindowSummary*>{row.old_window, row.new_window},
-      [&](const WindowSummary* window) { return window != nullptr && accept.tests.matches(pattern_name(*window)); });
+      [&](const WindowSummary* window) { return window != nullptr && tests.matches(pattern_name(*window)); });
+}
+
+/// The line about patterns that no row matches.
+std::string no_such_test(const std::string& name, const model::TestPatterns& tests,
+                         const std::vector<Comparison>& rows) {
+  std::vector<std::string> names;
+  for (const Comparison& row : rows) names.push_back(row.name);
+  return fmt::format("{} matched nothing: no test of these runs has this name{}", csv::printable(name),
+                     model::or_rather(tests.patterns.front(), names));
 }
 
 bool has_leak(const Comparison& row) {
@@ -80,7 +89,7 @@ void accept_changes(const std::vector<Accept>& accepts, std::vector<Comparison>&
   for (Comparison& row : rows) {
     if (accepts.empty() || !row.is_by_counts()) continue;
     for (const Accept& accept : accepts) {
-      if (!is_of(accept, row) || !mark(accept, row)) continue;
+      if (!is_of(accept.tests, row) || !mark(accept, row)) continue;
       row.acceptances.push_back({csv::printable(accept.where), accept.reason});
     }
     if (!row.acceptances.empty()) conclude(row);
@@ -94,7 +103,7 @@ std::vector<std::string> unused_accepts(const std::vector<Accept>& accepts, cons
     std::vector<const Comparison*> meant;
     bool is_used = false;
     for (const Comparison& row : rows) {
-      if (!is_of(accept, row)) continue;
+      if (!is_of(accept.tests, row)) continue;
       meant.push_back(&row);
       is_used = is_used || (row.needs_acceptance && std::ranges::any_of(row.acceptances, [&](const Acceptance& one) {
                               return one.where == csv::printable(accept.where);
@@ -102,16 +111,19 @@ std::vector<std::string> unused_accepts(const std::vector<Accept>& accepts, cons
     }
     if (is_used || (chosen && meant.empty())) continue;
     const std::string what = accept.changes.is_any() ? "" : fmt::format(": {}", accept.changes.text());
-    const std::string name =
-        csv::printable(fmt::format("accept of {}{} ({})", accept.tests.text(), what, accept.where));
-    if (!meant.empty()) {
-      lines.push_back(fmt::format("{} matched nothing: {}", name, reason_of(accept, meant)));
-      continue;
-    }
-    std::vector<std::string> names;
-    for (const Comparison& row : rows) names.push_back(row.name);
-    lines.push_back(fmt::format("{} matched nothing: no test of these runs has this name{}", name,
-                                model::or_rather(accept.tests.patterns.front(), names)));
+    const std::string name = fmt::format("accept of {}{} ({})", accept.tests.text(), what, accept.where);
+    lines.push_back(meant.empty()
+                        ? no_such_test(name, accept.tests, rows)
+                        : fmt::format("{} matched nothing: {}", csv::printable(name), reason_of(accept, meant)));
+  }
+  return lines;
+}
+
+std::vector<std::string> unused_rules(const std::vector<RuleOfTests>& rules, const std::vector<Comparison>& rows) {
+  std::vector<std::string> lines;
+  for (const RuleOfTests& rule : rules) {
+    if (std::ranges::any_of(rows, [&](const Comparison& row) { return is_of(rule.tests, row); })) continue;
+    lines.push_back(no_such_test(rule.name, rule.tests, rows));
   }
   return lines;
 }

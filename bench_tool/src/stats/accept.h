@@ -24,6 +24,15 @@ struct Accept {
   bool is_in_file = false;  ///< It stays there until someone removes it; that of a commit message does not.
 };
 
+/// An entry of a project's file for some tests, `volatile` or `tolerate`.
+struct RuleOfTests {
+  std::string name;  ///< As lines name it: `tolerate read=3 in Log.*, !Log.Polls (syscost.toml:12)`.
+  model::TestPatterns tests;
+};
+
+/// A line for each entry that no test of `rows` has a name for.
+std::vector<std::string> unused_rules(const std::vector<RuleOfTests>& rules, const std::vector<Comparison>& rows);
+
 /// The reason as it is shown: on one line, without control characters; "" if `text` says nothing.
 std::string reason_text(std::string_view text);
 

@@ -70,10 +70,12 @@ void judge_leaks(double stay_open, bool is_accepted, Comparison& row) {
     const bool is_certain = is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
     if (row.verdict != Verdict::regressed && !is_accepted) {
       row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
+      row.rule = Rule::leaks;
     }
     row.add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"));
   } else if (stay_open > 0 && row.verdict != Verdict::regressed && !is_accepted) {
     row.verdict = Verdict::in_doubt;
+    row.rule = Rule::leaks;
     row.add_reason("a leak? --syscost_leaks on both sides tells");
   }
 }
@@ -88,6 +90,36 @@ std::string undecided_reason(const std::set<std::string_view>& syscalls, const W
   return fmt::format(
       "{}: counted in passes of {} iterations in OLD and {} in NEW, and the calls made once per run are unknown",
       fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
+}
+
+Rule rule_of_growth(const judge::Direction& direction) {
+  return direction.grew == judge::Grew::syncs      ? Rule::syncs
+         : direction.grew == judge::Grew::failures ? Rule::failures
+                                                   : Rule::growth;
+}
+
+/// The rule of a verdict of counts.
+Rule rule_of(const Comparison& row, const judge::Direction& worst) {
+  switch (row.verdict) {
+    case Verdict::regressed:
+      return rule_of_growth(worst);
+    case Verdict::inconclusive:
+      return Rule::per_run;
+    case Verdict::in_doubt:
+      return Rule::chance;
+    case Verdict::exchanged:
+      return Rule::exchange;
+    case Verdict::improved:
+      return Rule::fewer;
+    case Verdict::near: {
+      const auto is_spread = [](const Delta& one) { return one.rule == Rule::spread; };
+      const auto is_told = [](const Delta& one) { return one.rule == Rule::further_runs; };
+      if (std::ranges::any_of(row.deltas, is_told)) return Rule::further_runs;
+      return std::ranges::any_of(row.deltas, is_spread) ? Rule::spread : Rule::tolerance;
+    }
+    default:
+      return Rule::equal;
+  }
 }
 
 void judge_row(Comparison& row, bool heeds_accepts) {
@@ -108,6 +140,8 @@ void judge_row(Comparison& row, bool heeds_accepts) {
                 : has([](const Delta& delta) { return delta.is_gated() && delta.change == Change::near; })
                     ? Verdict::near
                     : Verdict::same;
+  row.rule = rule_of(row, of_pass.word == judge::Word::red ? of_pass : per_run);
+  if (is_red && word != judge::Word::red) row.rule = Rule::new_wait;
   row.reason.clear();
   for (const judge::Direction* direction : {&of_pass, &per_run}) {
     for (const std::string& reason : direction->reasons) {
@@ -147,7 +181,10 @@ void conclude(Comparison& row) {
   row.needs_acceptance = !row.acceptances.empty() && is_red_or_in_doubt(row);
   if (row.needs_acceptance) {
     judge_row(row, true);
-    if (!is_red_or_in_doubt(row) && row.verdict != Verdict::inconclusive) row.verdict = Verdict::accepted;
+    if (!is_red_or_in_doubt(row) && row.verdict != Verdict::inconclusive) {
+      row.verdict = Verdict::accepted;
+      row.rule = Rule::accept;
+    }
   }
   if (row.verdict == Verdict::inconclusive) {
     row.reason = undecided_reason(row.undecided, *row.old_window, *row.new_window);

@@ -46,6 +46,7 @@ void decide_doubts(std::vector<Comparison>& rows) {
     for (Delta& delta : row.deltas) {
       if (!delta.is_in_doubt) continue;
       delta.is_in_doubt = judge::arrangements(delta.new_count.n, delta.old_count.n) < needed;
+      if (!delta.is_in_doubt) delta.rule = Rule::all_runs;
       is_decided = is_decided || !delta.is_in_doubt;
       is_open = is_open || (delta.is_in_doubt && !delta.is_accepted);
     }

@@ -18,13 +18,6 @@ auto start_of(const Dataset& data, const Context& context) {
   return std::pair(model::sortable_time(data.text(context.started_at)), std::string_view(data.text(context.run_id)));
 }
 
-/// The same test with these samples only.
-Group with_samples(const Group& test, std::vector<std::uint32_t> samples) {
-  Group some = test;
-  some.samples = std::move(samples);
-  return some;
-}
-
 /// Fills `step` of the runs at which the times of `numbers` changed.
 void mark_times(std::deque<HistoryRun>& runs, Numbers WindowSummary::*numbers,
                 std::optional<ChangePoint> HistoryRun::*step, double threshold) {
@@ -105,23 +98,41 @@ class CountSteps {
 
 }  // namespace
 
-std::deque<HistoryRun> history_of(const Dataset& data, const Group& test, const CountPolicy& policy, double threshold) {
-  std::map<model::NameId, HistoryRun> by_id;
+Group with_samples(const Group& test, std::vector<std::uint32_t> samples) {
+  Group some = test;
+  some.samples = std::move(samples);
+  return some;
+}
+
+std::vector<RunOfHistory> runs_in_order(const Dataset& data, std::optional<model::NameId> program) {
+  std::map<model::NameId, RunOfHistory> by_id;
   for (const Context& context : data.contexts) {
-    if (context.program != test.program) continue;
-    HistoryRun& run = by_id[context.run_id];
+    if (program && context.program != *program) continue;
+    RunOfHistory& run = by_id[context.run_id];
     run.run_id = context.run_id;
     if (run.context == nullptr || start_of(data, context) < start_of(data, *run.context)) run.context = &context;
+    bool& ran_all = run.ran_all_tests.try_emplace(context.program, true).first->second;
+    ran_all = ran_all && data.text(context.selection) == "whole";
   }
+  std::vector<RunOfHistory> runs;
+  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
+  std::stable_sort(runs.begin(), runs.end(), [&](const RunOfHistory& a, const RunOfHistory& b) {
+    return start_of(data, *a.context) < start_of(data, *b.context);
+  });
+  return runs;
+}
+
+std::deque<HistoryRun> history_of(const Dataset& data, const Group& test, const CountPolicy& policy, double threshold) {
   std::map<model::NameId, std::vector<std::uint32_t>> samples_of;
   for (const std::uint32_t sample : test.samples)
     samples_of[data.context(data.samples[sample]).run_id].push_back(sample);
 
   std::deque<HistoryRun> runs;
-  for (auto& [id, run] : by_id) runs.push_back(std::move(run));
-  std::stable_sort(runs.begin(), runs.end(), [&](const HistoryRun& a, const HistoryRun& b) {
-    return start_of(data, *a.context) < start_of(data, *b.context);
-  });
+  for (const RunOfHistory& run : runs_in_order(data, test.program)) {
+    runs.emplace_back();
+    runs.back().run_id = run.run_id;
+    runs.back().context = run.context;
+  }
   std::vector<std::vector<std::uint32_t>> samples;
   for (HistoryRun& run : runs) {
     samples.push_back(samples_of[run.run_id]);

@@ -6,7 +6,9 @@
 // that varies, and the count is judged by that spread, as compare judges it.
 #pragma once
 
+#include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +25,19 @@ namespace syscost::bench::stats {
 
 /// How many earlier runs a run is compared with, at most.
 inline constexpr std::size_t kMostRunsBefore = 20;
+
+/// All rows with one run_id.
+struct RunOfHistory {
+  model::NameId run_id = model::kNoName;
+  const model::Context* context = nullptr;      ///< The program that started first.
+  std::map<model::NameId, bool> ran_all_tests;  ///< Of each of its programs.
+};
+
+/// The runs of `data`, the oldest first; with `program`, those in which it ran.
+std::vector<RunOfHistory> runs_in_order(const model::Dataset& data, std::optional<model::NameId> program = {});
+
+/// The same test with these samples only.
+model::Group with_samples(const model::Group& test, std::vector<std::uint32_t> samples);
 
 struct HistoryRun {
   model::NameId run_id = model::kNoName;

@@ -241,16 +241,19 @@ void OpenCounts::apply_to(Comparison& row) const {
     switch (worst.decision) {
       case Decision::red:
         delta.is_in_doubt = false;
+        delta.rule = Rule::further_runs;
         delta.change = worst.is_fewer ? Change::shrank : Change::grew;
         break;
       case Decision::not_red:
         delta.is_in_doubt = false;
+        delta.rule = Rule::further_runs;
         delta.change = worst.doubt && worst.doubt->evidence_for_fewer() >= kFewerByChanceOnceIn && !is_of_syncs(delta)
                            ? Change::shrank
                            : Change::near;
         break;
       default:
         delta.is_in_doubt = !(worst.is_exact() && worst.agrees_in_each_side());
+        delta.rule = delta.is_in_doubt ? Rule::chance : Rule::exact;
     }
   }
   if (telling == nullptr) return;
@@ -260,6 +263,7 @@ void OpenCounts::apply_to(Comparison& row) const {
       const bool is_fewer = delta.is_gated() && delta.new_count.median < delta.old_count.median && !is_of_syncs(delta);
       if (!is_fewer) continue;
       delta.is_in_doubt = false;
+      delta.rule = Rule::further_runs;
       delta.change = Change::shrank;
     }
   }

@@ -141,6 +141,7 @@ void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& compa
     if (!row.time || !row.old_window->is_plain || !row.new_window->is_plain) continue;
     row.is_plain = true;
     row.verdict = verdict_of_both(row);
+    row.rule = Rule::times;
     row.reason = row.time->reason;
   }
 }

@@ -215,6 +215,13 @@ class Judge {
     delta.is_new_wait = delta.is_new_wait && delta.change == Change::grew;
     delta.is_red_wait = delta.is_red_wait && delta.is_new_wait;
     delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near && !delta.is_red_wait;
+    const bool overlap = old_count.min <= new_count.max && new_count.min <= old_count.max;
+    delta.rule = !delta.is_gated()                                            ? Rule::not_gated
+                 : delta.is_red_wait                                          ? Rule::new_wait
+                 : delta.is_in_doubt                                          ? Rule::chance
+                 : delta.change != Change::near                               ? Rule::exact
+                 : overlap && !(old_count.is_exact() && new_count.is_exact()) ? Rule::spread
+                                                                              : Rule::tolerance;
     delta.old_count = old_count;
     delta.new_count = new_count;
     out_.deltas.push_back(std::move(delta));
@@ -294,12 +301,14 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   out.new_window = new_window;
   if (old_window == nullptr || new_window == nullptr) {
     out.verdict = old_window == nullptr ? Verdict::added : Verdict::missing;
+    out.rule = Rule::one_side;
     out.name = old_window == nullptr ? new_window->name : old_window->name;
     return out;
   }
   out.name = pair_name(old_window->name, new_window->name);
   if (out.reason = why_incomparable(*old_window, *new_window); !out.reason.empty()) {
     out.verdict = Verdict::incomparable;
+    out.rule = Rule::no_common_count;
     return out;
   }
   const auto syscalls = match_syscalls(*old_window, *new_window);
@@ -325,10 +334,12 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   // A reason not to judge the counts takes precedence over their verdict.
   if (std::optional<Fault> fault = find_fault(*old_window, *new_window)) {
     out.verdict = fault->verdict;
+    out.rule = fault->verdict == Verdict::errored ? Rule::outcome : Rule::losses;
     out.reason = std::move(fault->reason);
     out.has_fault = true;
   } else if (!have_calls && !have_entries) {
     out.verdict = Verdict::incomparable;
+    out.rule = Rule::no_common_count;
     out.reason = why_not_counted(*old_window, *new_window);
   }
   return out;

@@ -40,6 +40,7 @@ struct Delta {
   bool is_per_run = false;     ///< Made once per run of a benchmark's loop; else per iteration.
   bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
+  Rule rule = Rule::exact;     ///< What judged it.
   bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.
   bool is_new_wait = false;    ///< A wait, and no run of OLD made one. It is shown, also if it is volatile.
   bool is_red_wait = false;    ///< The same, and such waits are gated (--gate-waits).
@@ -67,6 +68,7 @@ struct Comparison {
   const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
   const WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
+  Rule rule = Rule::equal;     ///< What made the verdict.
   std::string reason;          ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
   std::vector<Delta> deltas;   ///< Calls first, growth before shrinking, largest first; then errnos alike.
   bool tells_per_run = false;  ///< Per-run calls were compared apart, for every syscall.

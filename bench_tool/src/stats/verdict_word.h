@@ -3,6 +3,7 @@
 // The words for what became of a test: counts and times have the same ones.
 #pragma once
 
+#include <span>
 #include <string_view>
 
 namespace syscost::bench::stats {
@@ -22,6 +23,41 @@ enum class Verdict {
   insufficient,  ///< Times only: too few samples for any difference to show.
   incomparable,  ///< The two sides count no common thing: other backends, other filters.
 };
+
+/// The rule that made the verdict on a test, or that judged one count. docs/bench-output.md says what each one means.
+enum class Rule {
+  // Of tests and of counts.
+  chance,
+  spread,
+  tolerance,
+  accept,
+  new_wait,
+  // Of tests.
+  equal,
+  growth,
+  failures,
+  syncs,
+  leaks,
+  fewer,
+  exchange,
+  gate_counts,
+  baseline,
+  outcome,
+  losses,
+  per_run,
+  no_common_count,
+  one_side,
+  times,
+  // Of counts.
+  exact,
+  all_runs,
+  further_runs,
+  not_gated,
+};
+
+std::string_view to_string(Rule rule);
+/// All words, in the order of Rule.
+std::span<const std::string_view> rule_words();
 
 std::string_view to_string(Verdict verdict);
 /// True for the verdicts that answer nothing: --strict ends in exit code 3.

@@ -8,6 +8,9 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
+
+#include "bench.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -85,6 +88,32 @@ TEST_F(CountRules, ThatWouldGateNothingByMistakeAreAProblem) {
   read("rules.toml");
   EXPECT_EQ(problems(), "rules.toml:1: volatile: a selector is empty; * means every syscall\n");
   EXPECT_FALSE(policy_.is_volatile("write", ""));
+}
+
+// A page that says other things than the gate would be believed.
+TEST_F(CountRules, HoldInAReportAsInCompare) {
+  const std::string data = SYSCOST_SOURCE_DIR "/tests/cli/data/";
+  const auto of = [&](std::vector<std::string> arguments, const std::vector<std::string>& rules) {
+    for (const char* side : {"intended_old.csv", "intended_new.csv"}) arguments.push_back(data + side);
+    arguments.insert(arguments.end(), rules.begin(), rules.end());
+    std::ostringstream out;
+    std::ostringstream err;
+    bench_main(arguments, out, err);
+    EXPECT_EQ(err.str(), "");
+    return out.str();
+  };
+  const auto expect_the_same = [&](const std::vector<std::string>& rules, const std::string& verdict) {
+    const std::string text = of({"compare"}, rules);
+    EXPECT_EQ(text.substr(0, text.find('\n')), "verdict: " + verdict);
+    std::vector<std::string> to_page = rules;
+    to_page.insert(to_page.end(), {"-o", "-"});
+    EXPECT_NE(of({"report", "--compare"}, to_page).find(verdict), std::string::npos) << verdict;
+  };
+  expect_the_same({}, "red, exit code 1: 3 tests fail: 3 by counts");
+  expect_the_same({"--config", data + "accept.toml"}, "red, exit code 1: 1 test fails: 1 by counts");
+  expect_the_same({"--accept-from", data + "commits.txt"}, "red, exit code 1: 1 test fails: 1 by counts");
+  fs::copy_file(data + "accept.toml", "syscost.toml");
+  expect_the_same({}, "red, exit code 1: 1 test fails: 1 by counts");
 }
 
 TEST_F(CountRules, OfAFileThatIsWrongAreAProblem) {

@@ -4,6 +4,9 @@
 #include "commands/command_runs.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <string_view>
+#include <thread>
 
 #include "bench.h"
 #include "cli/parse.h"
@@ -218,6 +222,76 @@ TEST_F(FurtherRuns, RefusesANameBeforeTheFirstRun) {
 // Tests that fail end a command with a status, and so do tests that have nothing to do with syscost.
 TEST_F(FurtherRuns, CountAlsoWhereTheCommandEndsWithAStatus) {
   EXPECT_EQ(compare("cp old \"$SYSCOST_CSV\"; exit 8"), 0) << err_.str();
+}
+
+TEST_F(FurtherRuns, SayHowManyOfTheCommandsEndedWithAStatus) {
+  EXPECT_EQ(compare("cp new \"$SYSCOST_CSV\"; exit 8"), 1) << err_.str();
+  EXPECT_NE(out_.str().find("1 further run, 1 of the commands ended with exit status 8: 2 of 2 tests decided"),
+            std::string::npos)
+      << out_.str();
+}
+
+/// `check -- COMMAND`: the run itself.
+class RunOfCheck : public FurtherRuns {
+ protected:
+  void SetUp() override {
+    FurtherRuns::SetUp();
+    ASSERT_EQ(bench({"baseline", "update", path("old"), "-o", path("syscost.baseline")}), 0) << err_.str();
+  }
+  int check(const std::string& script, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments = {"check", "--baseline", path("syscost.baseline"), "--budgets", "/dev/null"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", "cd " + folder_.string() + "; " + script});
+    return bench(arguments);
+  }
+};
+
+// Its tests all passed; what failed has no row.
+TEST_F(RunOfCheck, IsRedIfTheCommandFailsAndNoTestOfItDid) {
+  EXPECT_EQ(check("cp old $SYSCOST_CSV; echo half of it is missing; exit 8"), 1) << err_.str();
+  EXPECT_EQ(out_.str().find("red: "), 0U) << out_.str();
+  EXPECT_NE(out_.str().find("the command ended with exit status 8, and no failed test explains it"), std::string::npos)
+      << out_.str();
+  EXPECT_NE(err_.str().find("half of it is missing"), std::string::npos) << err_.str();
+  EXPECT_EQ(check("cp old $SYSCOST_CSV; kill -9 $$"), 1);
+  EXPECT_NE(out_.str().find("ended with killed by signal 9 (Killed), and no failed test"), std::string::npos)
+      << out_.str();
+}
+
+TEST_F(RunOfCheck, IsOfTestsThatFailedIfTheyExplainTheStatus) {
+  std::ofstream(path("failed")) << testing::header()
+                                << testing::test_row({{"program", "net_tests"}, {"outcome", "failed"}})
+                                << testing::syscall_row({{"program", "net_tests"}});
+  EXPECT_EQ(check("cp failed $SYSCOST_CSV; exit 1"), 1) << err_.str();
+  EXPECT_NE(out_.str().find("the command ended with exit status 1: 1 test failed"), std::string::npos) << out_.str();
+  EXPECT_EQ(out_.str().find("no failed test explains it"), std::string::npos) << out_.str();
+}
+
+TEST_F(RunOfCheck, SaysNothingOfACommandThatSucceeds) {
+  EXPECT_EQ(check("cp old $SYSCOST_CSV"), 0) << err_.str();
+  EXPECT_EQ(out_.str().find("the command"), std::string::npos) << out_.str();
+}
+
+TEST_F(RunOfCheck, UpdatesNoBaselineIfTheCommandFailsAndNoTestOfItDid) {
+  EXPECT_EQ(check("grep -v net_tests new > $SYSCOST_CSV; exit 8", {"--update"}), 2);
+  EXPECT_NE(err_.str().find("no baseline was written: the command ended with exit status 8"), std::string::npos)
+      << err_.str();
+  EXPECT_EQ(check("cp old $SYSCOST_CSV"), 0) << "it is as it was";
+}
+
+// The command says that it runs, and goes on when the signal has been delivered.
+TEST_F(RunOfCheck, EndsWithAMessageAfterCtrlC) {
+  for (const char* name : {"begun", "go_on"}) ASSERT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
+  std::thread user([&] {
+    std::string word;
+    std::ifstream(path("begun")) >> word;
+    ::raise(SIGINT);  // returns when it was delivered
+    std::ofstream(path("go_on")) << "go\n";
+  });
+  EXPECT_EQ(check("echo begun > begun; read word < go_on; cp new $SYSCOST_CSV"), 2);
+  user.join();
+  EXPECT_EQ(out_.str(), "");
+  EXPECT_EQ(err_.str(), "bench: interrupted: nothing was measured\n");
 }
 
 TEST_F(FurtherRuns, AreAnErrorWhereTheCommandWritesNothing) {
