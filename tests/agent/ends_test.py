@@ -138,7 +138,8 @@ class Beginnings(EndsCase):
 class Signals(EndsCase):
     def test_a_signal_that_a_process_sends_is_for_the_command(self):
         for options in (["--process"], ["--process", "--live"], ["--tests"]):
-            for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
+            for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGABRT", "SIGXCPU", "SIGCONT",
+                         "SIGWINCH", "SIGRTMIN", "SIGRTMAX"):
                 with self.subTest(options=options, name=name):
                     process = self.start(BENCH, "run", *options, "--", "python3", "-c", WAITS_FOR.format(name=name))
                     self.assertEqual(process.stdout.readline(), "started\n")
@@ -146,6 +147,33 @@ class Signals(EndsCase):
                     self.assertEqual(process.stdout.readline(), "waiting\n")
                     out, error = process.communicate("\n")
                     self.assertEqual((out, process.returncode), (f"1 of {name}\n", 5), error)
+
+    def test_a_command_that_a_signal_ends_has_its_rows_and_the_exit_code_of_a_shell(self):
+        for name in ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGRTMAX"):
+            with self.subTest(name=name):
+                number = getattr(signal, name)
+                process = self.start(BENCH, "run", f"--csv={self.csv}", "--process", "--", "sh", "-c", "echo started; read line")
+                self.assertEqual(process.stdout.readline(), "started\n")
+                process.send_signal(number)  # its input stays open meanwhile
+                self.assertEqual((process.wait(), process.stdout.read()), (128 + number, ""))
+                self.assertEqual([row["outcome"] for row in self.rows(kind="process", record="test")], ["failed"])
+                os.remove(self.csv)
+
+    def test_a_signal_that_stops_stops_both_and_another_continues_them(self):
+        def state(process):
+            with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0]
+        for options in (["--process"], ["--process", "--live"]):
+            with self.subTest(options=options):
+                # A group of their own, as a shell makes it for a job: the kernel stops none without a parent in its session.
+                process = self.start(BENCH, "run", *options, "--", "sh", "-c", "echo $$; read line; exit 5", preexec_fn=os.setpgrp)
+                command = int(process.stdout.readline())
+                for number, wanted in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "RSD")):
+                    process.send_signal(number)
+                    while not all(state(one) in wanted for one in (process.pid, command)):
+                        os.sched_yield()
+                process.communicate("\n")
+                self.assertEqual(process.returncode, 5)
 
     def test_a_terminal_sends_one_to_each(self):
         for options in ([], ["--live"]):
