@@ -4,6 +4,8 @@ killed, and processes that outlive it."""
 import fcntl
 import os
 import pty
+import re
+import resource
 import select
 import shutil
 import signal
@@ -97,6 +99,41 @@ class Beginnings(EndsCase):
                 self.assertIn(f"a command measured as a whole is seen from outside{why} ({flag})", error)
                 self.assertIn(f"bench run --tests {flag} -- COMMAND", error)
                 self.assertFalse(os.path.exists(self.csv))
+
+    def test_a_command_without_room_for_our_variables_is_told_what_to_unset(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+        def run(size, *options):
+            command = (BENCH, "run", f"--csv={self.csv}", *options, "--", PLAIN, ONE_TEST)
+            variables = environment(A_LITTLE="one", LARGE="x" * (size // 2), OTHER="x" * (size - size // 2 - 1))
+            return subprocess.run(command, env=variables, preexec_fn=limit, capture_output=True, text=True, check=False)
+        starts, fails = 0, 256 << 10
+        while fails - starts > 1:
+            size = (starts + fails) // 2
+            try:
+                run(size, "--none")
+                starts = size
+            except OSError:
+                fails = size
+        for options in ([], ["--live", "--process", "--backend=dispatch"]):
+            wordings = set()
+            # The path of syscost-run is longer than that of bench, and what is executed last has the most variables.
+            for size in range(starts, starts - 2000, -16):
+                try:
+                    done = run(size, *options)
+                except OSError:  # more options than above
+                    continue
+                if done.returncode == 0:
+                    break
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("Argument list too long", done.stderr)
+                self.assertRegex(done.stderr, r"fix: unset a variable .*largest is LARGE, of \d+ bytes")
+                wordings.add(re.sub(r"\d+", "N", done.stderr))
+            with self.subTest(options=options):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if not options:
+                    self.assertTrue(any("of which N are for syscost's variables" in one for one in wordings), wordings)
 
     def test_a_folder_is_no_command(self):
         os.mkdir(os.path.join(self.folder, "programs"))

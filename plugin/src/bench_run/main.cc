@@ -33,6 +33,7 @@
 #include "os/null_ended.h"
 #include "os/passing_signals.h"
 #include "os/printable.h"
+#include "os/room_for_arguments.h"
 #include "os/shell_word.h"
 #include "os/standard_descriptors.h"
 #include "session/options/option_table.h"
@@ -41,6 +42,9 @@
 
 namespace syscost::bench_run {
 namespace {
+
+/// Bytes that the kernel takes for the environment that this program was started with.
+std::size_t g_environment_before = 0;
 
 /// The folder of this program, of the agent beside it, and of `bench` in relation to it.
 std::string own_folder() {
@@ -149,8 +153,15 @@ Tick tick_of(const CommandLine& line, bool is_whole) {
 }
 
 /// Ends this program if the kernel did not execute the command.
-void refuse_if_not_started(const std::string& name, const CommandEnd& end) {
-  if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
+void refuse_if_not_started(const CommandLine& line, const CommandEnd& end) {
+  if (end.error == 0) return;
+  const std::string why = line.command.front() + ": " + std::strerror(end.error);
+  if (end.error != E2BIG) refuse(why, "give a program that this machine can execute");
+  const std::size_t of_environment = bytes_for(environ);
+  refuse(why + ": its arguments take " + std::to_string(bytes_for(null_ended(line.command).data())) +
+             " bytes and its environment " + std::to_string(of_environment) + ", of which " +
+             std::to_string(of_environment - g_environment_before) + " are for syscost's variables",
+         how_to_make_room(environ));
 }
 
 /// The program that COMMAND names. Ends this program where there is none.
@@ -214,7 +225,7 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   if (program.is_for_injection) command.insert(command.begin(), {agent::kInjectProgram, program.path_to_execute});
   const CommandEnd end = run_command(
       program.is_for_injection ? folder + "/" + agent::kInjectProgram : program.path_to_execute, command, signals);
-  refuse_if_not_started(name, end);
+  refuse_if_not_started(line, end);
   if (const std::string why = notes.refusal_of(end.process); !why.empty()) report_refused(why);
   report_command(end.status);
   notes.print();
@@ -243,7 +254,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
   if (tick.milliseconds > 0) outside::open_intervals();
   const CommandEnd end = run_command(program.path_to_execute, line.command, signals, tick);
   if (end.error != 0) outside::discard();
-  refuse_if_not_started(name, end);
+  refuse_if_not_started(line, end);
   report_command(end.status);
   print_not_counted();
   const bool has_all_rows =
@@ -257,6 +268,7 @@ int run(int argc, char** argv) {
   const CommandLine line = split_command_line(argc, argv);
   if (!line.end_report.empty() && !open_end_report(line.end_report)) {
     refuse("--report-end is for bench itself: it names a descriptor", "leave it out");
+  g_environment_before = bytes_for(environ);
   }
   check_options(line.options);
   const bool asks = std::any_of(line.options.begin(), line.options.end(), [](const std::string& option) {
