@@ -195,9 +195,7 @@ void report_no_test(const std::string& name, const ProgramFile& program, RowFile
         "a program began its tests and came to its end, and none of them ran: see above what its environments say. In "
         "GoogleTest\n       an environment with a SetUp() that fails or skips (GTEST_SKIP) leaves out all tests";
   } else if (program.holds_tests) {
-    fix +=
-        "let it run a test. Perhaps its filter selects none, it only lists them, or another program runs them in its "
-        "place";
+    fix += "let it run a test. Perhaps its filter selects none, or another program runs them in its place";
     if (program.is_for_injection) {
       fix += ".\n       A static program that executes itself again is not measured after that: link it dynamically";
     }
@@ -231,6 +229,11 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   notes.print();
   const RowFile::Rows found = rows.rows_of_this_run();
   tell_ends(notes.ends(end.process, end.status), rows);
+  if (found == RowFile::Rows::none && notes.are_of_lists_only()) {
+    std::fprintf(stderr, "bench: %s was asked for a list of tests or for help, so nothing was measured\n",
+                 printable(name).c_str());
+    return end.exit_code();
+  }
   if (found != RowFile::Rows::of_tests) {
     report_no_test(printable(name), program, found, end);
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
@@ -265,10 +268,10 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
 
 int run(int argc, char** argv) {
   outside::name_flags_of_bench_run();
+  g_environment_before = bytes_for(environ);
   const CommandLine line = split_command_line(argc, argv);
   if (!line.end_report.empty() && !open_end_report(line.end_report)) {
     refuse("--report-end is for bench itself: it names a descriptor", "leave it out");
-  g_environment_before = bytes_for(environ);
   }
   check_options(line.options);
   const bool asks = std::any_of(line.options.begin(), line.options.end(), [](const std::string& option) {

@@ -26,6 +26,8 @@ constexpr const char* kNoteRefused = "refused";
 /// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,
 /// and its name.
 constexpr const char* kNoteTests = "tests";
+/// The same of a program that is asked for a list of its tests or for help.
+constexpr const char* kNoteLists = "lists";
 /// A process was waited for: the namespace and the process id of its parent, its own process id, and its status.
 constexpr const char* kNoteEnded = "ended";
 /// A process ends with another exit code than its program chose, because of a problem of ours: its process id.

@@ -137,11 +137,11 @@ void note_refused(const char* why) {
   note(kNoteRefused, text);
 }
 
-void note_tests() {
+void note_tests(bool lists) {
   char text[PATH_MAX];
   std::snprintf(text, sizeof text, "%llu %d %d %s", process_namespace(), getpid(), getppid(),
                 program_invocation_short_name);
-  note(kNoteTests, text);
+  note(lists ? kNoteLists : kNoteTests, text);
 }
 
 void note_ended(int child, int status) {
