@@ -158,9 +158,10 @@ void refuse_if_not_started(const CommandLine& line, const CommandEnd& end) {
   const std::string why = line.command.front() + ": " + std::strerror(end.error);
   if (end.error != E2BIG) refuse(why, "give a program that this machine can execute");
   const std::size_t of_environment = bytes_for(environ);
+  const std::size_t of_ours = of_environment - std::min(of_environment, g_environment_before);
   refuse(why + ": its arguments take " + std::to_string(bytes_for(null_ended(line.command).data())) +
-             " bytes and its environment " + std::to_string(of_environment) + ", of which " +
-             std::to_string(of_environment - g_environment_before) + " are for syscost's variables",
+             " bytes and its environment " + std::to_string(of_environment) + ", of which " + std::to_string(of_ours) +
+             " are for syscost's variables",
          how_to_make_room(environ));
 }
 

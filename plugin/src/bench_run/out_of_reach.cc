@@ -153,6 +153,14 @@ void Notes::print() const {
       continue;
     }
     const bool is_traced = word == agent::kNoteTraced;
+    if (word == agent::kNoteDescriptor) {
+      std::fprintf(
+          stderr,
+          "bench: not measured: %s is linked statically and executed by a descriptor that is closed then, so nothing "
+          "can be put into it\n  fix: execute it by its path, or by a descriptor without O_CLOEXEC\n",
+          printable(name).c_str());
+      continue;
+    }
     const auto its =
         is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));
     if (!its) continue;

@@ -19,6 +19,7 @@ constexpr const char* kNoteStatic = "static";
 constexpr const char* kNoteOtherLibc = "libc";
 constexpr const char* kNoteOtherMachine = "machine";
 constexpr const char* kNotePrivileged = "rights";
+constexpr const char* kNoteDescriptor = "descriptor";  // a static one, by a descriptor that its execution closes
 constexpr const char* kNoteTraced = "traced";     // by another
 constexpr const char* kNoteNotTraced = "ptrace";  // denied
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
