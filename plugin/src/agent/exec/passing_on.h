@@ -54,7 +54,8 @@ class Environment {
 /// preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which prints
 /// it at its end.
 const char* instead_of(const char* path);
-/// The same for a program that is executed by descriptor `fd`. `path` has room for PATH_MAX bytes, and gets a path of it.
+/// The same for a program that is executed by descriptor `fd`. `path` has room for PATH_MAX bytes, and gets a path of
+/// it.
 const char* instead_of_descriptor(int fd, char* path);
 /// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
 const char* instead_of_found(const char* name, char* found);
