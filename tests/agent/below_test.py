@@ -84,6 +84,29 @@ class OutOfReach(RunCase):
         done = self.bench_run("--", "env", "my_static_tests", code=1, PATH=f"/none:{self.folder}:{os.environ['PATH']}")
         self.assertIn("my_static_tests is linked statically", done.err)
 
+    @unittest.skipUnless(os.path.exists(STATIC_SHAPES), "not built: GoogleTest's library is none that links statically")
+    def test_a_program_that_is_executed_by_a_descriptor_is_measured_or_named(self):
+        script = ("import ctypes, os, sys\n"
+                  "fd = os.memfd_create('my_tests', int(sys.argv[2]))\n"
+                  "with open(fd, 'wb', closefd=False) as file: file.write(open(sys.argv[3], 'rb').read())\n"
+                  "arguments = ['my_tests', sys.argv[4]]\n"
+                  "if sys.argv[1] == 'path': os.execve(f'/proc/self/fd/{fd}', arguments, os.environ)\n"
+                  "if sys.argv[1] == 'fexecve': os.execve(fd, arguments, os.environ)\n"
+                  "texts = (ctypes.c_char_p * 3)(*(one.encode() for one in arguments), None)\n"
+                  "environ = (ctypes.c_char_p * (len(os.environ) + 1))(*(f'{k}={v}'.encode() for k, v in os.environ.items()), None)\n"
+                  "ctypes.CDLL(None).execveat(fd, b'', texts, environ, 0x1000)\n")
+        for way in ("path", "fexecve", "execveat"):
+            for flags in (0, os.MFD_CLOEXEC):
+                with self.subTest(way=way, flags=flags):
+                    done = self.bench_run(f"--csv={self.csv}", "--tests", "--", sys.executable, "-c", script, way, str(flags),
+                                          STATIC_SHAPES, ONE_TEST, code=1 if flags else 0)
+                    self.assertIn("[  PASSED  ] 1 test", done.out)
+                    if flags:
+                        self.assertIn("not measured: /memfd:my_tests (deleted) is linked statically and executed by a descriptor", done.err)
+                    else:
+                        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                        os.remove(self.csv)
+
     def test_its_name_changes_no_terminal(self):
         program = os.path.join(self.folder, "\x1b[31mP\x1b]0;x\a\u202e")
         shutil.copy(STATIC, program)

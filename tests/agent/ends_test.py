@@ -4,6 +4,8 @@ killed, and processes that outlive it."""
 import fcntl
 import os
 import pty
+import re
+import resource
 import select
 import shutil
 import signal
@@ -98,6 +100,41 @@ class Beginnings(EndsCase):
                 self.assertIn(f"bench run --tests {flag} -- COMMAND", error)
                 self.assertFalse(os.path.exists(self.csv))
 
+    def test_a_command_without_room_for_our_variables_is_told_what_to_unset(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, resource.getrlimit(resource.RLIMIT_STACK)[1]))
+
+        def run(size, *options):
+            command = (BENCH, "run", f"--csv={self.csv}", *options, "--", PLAIN, ONE_TEST)
+            variables = environment(A_LITTLE="one", LARGE="x" * (size // 2), OTHER="x" * (size - size // 2 - 1))
+            return subprocess.run(command, env=variables, preexec_fn=limit, capture_output=True, text=True, check=False)
+        starts, fails = 0, 256 << 10
+        while fails - starts > 1:
+            size = (starts + fails) // 2
+            try:
+                run(size, "--none")
+                starts = size
+            except OSError:
+                fails = size
+        for options in ([], ["--live", "--process", "--backend=dispatch"]):
+            wordings = set()
+            # The path of syscost-run is longer than that of bench, and what is executed last has the most variables.
+            for size in range(starts, starts - 2000, -16):
+                try:
+                    done = run(size, *options)
+                except OSError:  # more options than above
+                    continue
+                if done.returncode == 0:
+                    break
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                self.assertIn("Argument list too long", done.stderr)
+                self.assertRegex(done.stderr, r"fix: unset a variable .*largest is LARGE, of \d+ bytes")
+                wordings.add(re.sub(r"\d+", "N", done.stderr))
+            with self.subTest(options=options):
+                self.assertEqual(done.returncode, 0, done.stderr)
+                if not options:
+                    self.assertTrue(any("of which N are for syscost's variables" in one for one in wordings), wordings)
+
     def test_a_folder_is_no_command(self):
         os.mkdir(os.path.join(self.folder, "programs"))
         for name in (self.folder, "./programs", "programs/"):
@@ -138,7 +175,8 @@ class Beginnings(EndsCase):
 class Signals(EndsCase):
     def test_a_signal_that_a_process_sends_is_for_the_command(self):
         for options in (["--process"], ["--process", "--live"], ["--tests"]):
-            for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP"):
+            for name in ("SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGABRT", "SIGXCPU", "SIGCONT",
+                         "SIGWINCH", "SIGRTMIN", "SIGRTMAX"):
                 with self.subTest(options=options, name=name):
                     process = self.start(BENCH, "run", *options, "--", "python3", "-c", WAITS_FOR.format(name=name))
                     self.assertEqual(process.stdout.readline(), "started\n")
@@ -146,6 +184,33 @@ class Signals(EndsCase):
                     self.assertEqual(process.stdout.readline(), "waiting\n")
                     out, error = process.communicate("\n")
                     self.assertEqual((out, process.returncode), (f"1 of {name}\n", 5), error)
+
+    def test_a_command_that_a_signal_ends_has_its_rows_and_the_exit_code_of_a_shell(self):
+        for name in ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGRTMAX"):
+            with self.subTest(name=name):
+                number = getattr(signal, name)
+                process = self.start(BENCH, "run", f"--csv={self.csv}", "--process", "--", "sh", "-c", "echo started; read line")
+                self.assertEqual(process.stdout.readline(), "started\n")
+                process.send_signal(number)  # its input stays open meanwhile
+                self.assertEqual((process.wait(), process.stdout.read()), (128 + number, ""))
+                self.assertEqual([row["outcome"] for row in self.rows(kind="process", record="test")], ["failed"])
+                os.remove(self.csv)
+
+    def test_a_signal_that_stops_stops_both_and_another_continues_them(self):
+        def state(process):
+            with open(f"/proc/{process}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0]
+        for options in (["--process"], ["--process", "--live"]):
+            with self.subTest(options=options):
+                # A group of their own, as a shell makes it for a job: the kernel stops none without a parent in its session.
+                process = self.start(BENCH, "run", *options, "--", "sh", "-c", "echo $$; read line; exit 5", preexec_fn=os.setpgrp)
+                command = int(process.stdout.readline())
+                for number, wanted in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "RSD")):
+                    process.send_signal(number)
+                    while not all(state(one) in wanted for one in (process.pid, command)):
+                        os.sched_yield()
+                process.communicate("\n")
+                self.assertEqual(process.returncode, 5)
 
     def test_a_terminal_sends_one_to_each(self):
         for options in ([], ["--live"]):

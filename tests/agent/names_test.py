@@ -51,7 +51,7 @@ class Names(run_case.RunCase):
         summary = self.run_program(BENCH, "summary", new, "--top=0")
         for name, calls in self.CALLS.items():
             if calls:
-                self.assertIn(name, summary.out)
+                self.assertIn(name.replace("\t", "\\x09").replace("\x1b", "\\x1b"), summary.out)
         same = self.run_program(BENCH, "compare", old, new, "--gate=counts", "--all")
         self.assertIn("verdict: ok", same.out)
 
@@ -91,7 +91,8 @@ class EqualNamesOfGoogleTest(Names):
 class EqualNamesOfDoctest(Names):
     PROGRAM = "agent_doctest_equal"
     # `opens#2` is another test's own name.
-    CALLS = {"opens": 5, "opens#3": 50, "opens#2": 7, "a.b.c": 4, "a.b.c#2": 9, "(no name)": 2, "(no name)#2": 3}
+    CALLS = {"opens": 5, "opens#3": 50, "opens#2": 7, "a.b.c": 4, "a.b.c#2": 9, "(no name)": 2, "(no name)#2": 3,
+             "save\tfile": 11, "load\tfile": 12, "one\\r\\n.\x1b[1mbold": 13, "two\\r\\n.\x1b[1mbold": 14, "caf\\xe9": 15}
     ORDERS = ((("--order-by=rand", "--rand-seed=3"), everything), (("--order-by=suite",), everything),
               (("--order-by=name",), everything), (("--first=2", "--last=2"), lambda name: name == "opens#3"))
 

@@ -20,6 +20,7 @@
 #include <system_error>
 
 #include "commands/live_rows.h"
+#include "commands/run_programs.h"
 #include "commands/watch.h"
 #include "csv/printable.h"
 #include "csv/problems.h"
@@ -115,7 +116,8 @@ pid_t start(const std::string& program, std::vector<std::string>& arguments, con
   if (child != 0) return child;
   ::sigaction(SIGCHLD, &of_children, nullptr);
   ::execv(program.c_str(), pointers.data());
-  fmt::print(stderr, "bench: {}: {}\n", program, std::strerror(errno));
+  no_runner("bench run", errno, std::cerr);
+  std::cerr.flush();
   ::_exit(cli::kExitBadInput);
 }
 

@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "commands/run_live.h"
+#include "csv/printable.h"
+#include "os/room_for_arguments.h"
 
 namespace syscost::bench::commands {
 
@@ -25,6 +27,11 @@ std::string runner_path() {
 }
 
 int no_runner(std::string_view command, int error, std::ostream& err) {
+  if (error == E2BIG) {
+    err << fmt::format("bench: {}: {}\n  fix: {}\n", runner_path(), std::generic_category().message(error),
+                       csv::printable(how_to_make_room(environ)));
+    return cli::kExitBadInput;
+  }
   err << fmt::format(
       "bench: {}: {}\n`{}` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).\n",
       runner_path(), std::generic_category().message(error), command);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "agent/common/listing.h"
 #include "agent/common/variables.h"
 #include "agent/exec/passing_on.h"
 #include "agent/find/modules.h"
@@ -32,22 +33,23 @@ struct Beside {
   char path[4096] = {};
 };
 
+/// `found`: gets the first mark of a framework.
 bool holds_framework(const Module& module, void* found) {
   for (const char* const mark : syscost::agent::kFrameworkMarks) {
     if (find_bytes(module, mark, std::strlen(mark)) == nullptr) continue;
-    *static_cast<bool*>(found) = true;
+    *static_cast<const char**>(found) = mark;
     return false;
   }
   return true;
 }
 
 // Before the constructors of the program, after those of its libraries.
-[[gnu::constructor]] void load_agent_into_test_program() {
+[[gnu::constructor]] void load_agent_into_test_program(int /*count*/, char** arguments, char** /*environment*/) {
   if (!syscost::agent::keep_what_is_passed_on()) return;
-  bool is_test_program = false;
-  syscost::agent::for_each_module(holds_framework, &is_test_program);
-  if (!is_test_program) return;
-  syscost::agent::note_tests();
+  const char* mark = nullptr;
+  syscost::agent::for_each_module(holds_framework, &mark);
+  if (mark == nullptr) return;
+  syscost::agent::note_tests(syscost::agent::asks_for_list(arguments, std::strstr(mark, "Catch") != nullptr));
   const Beside agent("libsyscost-agent.so");
   if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* const error = dlerror();

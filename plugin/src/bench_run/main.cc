@@ -33,6 +33,7 @@
 #include "os/null_ended.h"
 #include "os/passing_signals.h"
 #include "os/printable.h"
+#include "os/room_for_arguments.h"
 #include "os/shell_word.h"
 #include "os/standard_descriptors.h"
 #include "session/options/option_table.h"
@@ -41,6 +42,9 @@
 
 namespace syscost::bench_run {
 namespace {
+
+/// Bytes that the kernel takes for the environment that this program was started with.
+std::size_t g_environment_before = 0;
 
 /// The folder of this program, of the agent beside it, and of `bench` in relation to it.
 std::string own_folder() {
@@ -149,8 +153,16 @@ Tick tick_of(const CommandLine& line, bool is_whole) {
 }
 
 /// Ends this program if the kernel did not execute the command.
-void refuse_if_not_started(const std::string& name, const CommandEnd& end) {
-  if (end.error != 0) refuse(name + ": " + std::strerror(end.error), "give a program that this machine can execute");
+void refuse_if_not_started(const CommandLine& line, const CommandEnd& end) {
+  if (end.error == 0) return;
+  const std::string why = line.command.front() + ": " + std::strerror(end.error);
+  if (end.error != E2BIG) refuse(why, "give a program that this machine can execute");
+  const std::size_t of_environment = bytes_for(environ);
+  const std::size_t of_ours = of_environment - std::min(of_environment, g_environment_before);
+  refuse(why + ": its arguments take " + std::to_string(bytes_for(null_ended(line.command).data())) +
+             " bytes and its environment " + std::to_string(of_environment) + ", of which " + std::to_string(of_ours) +
+             " are for syscost's variables",
+         how_to_make_room(environ));
 }
 
 /// The program that COMMAND names. Ends this program where there is none.
@@ -184,9 +196,7 @@ void report_no_test(const std::string& name, const ProgramFile& program, RowFile
         "a program began its tests and came to its end, and none of them ran: see above what its environments say. In "
         "GoogleTest\n       an environment with a SetUp() that fails or skips (GTEST_SKIP) leaves out all tests";
   } else if (program.holds_tests) {
-    fix +=
-        "let it run a test. Perhaps its filter selects none, it only lists them, or another program runs them in its "
-        "place";
+    fix += "let it run a test. Perhaps its filter selects none, or another program runs them in its place";
     if (program.is_for_injection) {
       fix += ".\n       A static program that executes itself again is not measured after that: link it dynamically";
     }
@@ -214,12 +224,17 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   if (program.is_for_injection) command.insert(command.begin(), {agent::kInjectProgram, program.path_to_execute});
   const CommandEnd end = run_command(
       program.is_for_injection ? folder + "/" + agent::kInjectProgram : program.path_to_execute, command, signals);
-  refuse_if_not_started(name, end);
+  refuse_if_not_started(line, end);
   if (const std::string why = notes.refusal_of(end.process); !why.empty()) report_refused(why);
   report_command(end.status);
   notes.print();
   const RowFile::Rows found = rows.rows_of_this_run();
   tell_ends(notes.ends(end.process, end.status), rows);
+  if (found == RowFile::Rows::none && notes.are_of_lists_only()) {
+    std::fprintf(stderr, "bench: %s was asked for a list of tests or for help, so nothing was measured\n",
+                 printable(name).c_str());
+    return end.exit_code();
+  }
   if (found != RowFile::Rows::of_tests) {
     report_no_test(printable(name), program, found, end);
     return end.exit_code() != 0 ? end.exit_code() : kExitNothingMeasured;
@@ -243,7 +258,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
   if (tick.milliseconds > 0) outside::open_intervals();
   const CommandEnd end = run_command(program.path_to_execute, line.command, signals, tick);
   if (end.error != 0) outside::discard();
-  refuse_if_not_started(name, end);
+  refuse_if_not_started(line, end);
   report_command(end.status);
   print_not_counted();
   const bool has_all_rows =
@@ -254,6 +269,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
 
 int run(int argc, char** argv) {
   outside::name_flags_of_bench_run();
+  g_environment_before = bytes_for(environ);
   const CommandLine line = split_command_line(argc, argv);
   if (!line.end_report.empty() && !open_end_report(line.end_report)) {
     refuse("--report-end is for bench itself: it names a descriptor", "leave it out");

@@ -2,6 +2,7 @@
 #include "bench_run/out_of_reach.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -86,13 +87,15 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
     int parent;
     std::string name;
     bool is_ended_by_us;
+    bool lists;
   };
   std::map<std::pair<std::uint64_t, int>, Program> running;  // by namespace and process id
   std::vector<End> ends;
   const auto end = [&](std::uint64_t space, int parent, int process, int how) {
     const auto found = running.find({space, process});
     if (found == running.end() || found->second.parent != parent) return;
-    if (!found->second.is_ended_by_us) ends.push_back({process, found->second.name, how});
+    const Program& program = found->second;
+    if (!program.is_ended_by_us && !(program.lists && WIFEXITED(how))) ends.push_back({process, program.name, how});
     running.erase(found);
   };
   std::uint64_t space_of_command = 0;
@@ -105,10 +108,11 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
     int process = 0;
     int parent = 0;
     int how = 0;
-    if (word == agent::kNoteTests && words >> space >> process >> parent) {
+    const bool lists = word == agent::kNoteLists;
+    if ((lists || word == agent::kNoteTests) && words >> space >> process >> parent) {
       std::string name;
       std::getline(words.ignore(), name);
-      running[{space, process}] = {parent, name, false};
+      running[{space, process}] = {parent, name, false, lists};
       if (process == command && parent == getpid()) space_of_command = space;
     } else if (word == agent::kNoteEnded && words >> space >> parent >> process >> how) {
       end(space, parent, process, how);
@@ -122,6 +126,18 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
   return ends;
 }
 
+bool Notes::are_of_lists_only() const {
+  if (path_.empty()) return false;
+  bool has_lists = false;
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);) {
+    const std::string_view word = std::string_view(line).substr(0, line.find(' '));
+    if (word != agent::kNoteLists && word != agent::kNoteEnded) return false;
+    has_lists = has_lists || word == agent::kNoteLists;
+  }
+  return has_lists;
+}
+
 void Notes::print() const {
   if (path_.empty()) return;
   std::ifstream file(path_);
@@ -132,11 +148,19 @@ void Notes::print() const {
     const std::string name = line.substr(space + 1);
     const std::string_view word = std::string_view(line).substr(0, space);
     // Not of these kinds, or said already: of a refusal by the program itself.
-    if (word == agent::kNoteRefused || word == agent::kNoteTests || word == agent::kNoteEnded ||
-        word == agent::kNoteVerdict || !printed.insert(line).second) {
+    if (word == agent::kNoteRefused || word == agent::kNoteTests || word == agent::kNoteLists ||
+        word == agent::kNoteEnded || word == agent::kNoteVerdict || !printed.insert(line).second) {
       continue;
     }
     const bool is_traced = word == agent::kNoteTraced;
+    if (word == agent::kNoteDescriptor) {
+      std::fprintf(
+          stderr,
+          "bench: not measured: %s is linked statically and executed by a descriptor that is closed then, so nothing "
+          "can be put into it\n  fix: execute it by its path, or by a descriptor without O_CLOEXEC\n",
+          printable(name).c_str());
+      continue;
+    }
     const auto its =
         is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));
     if (!its) continue;

@@ -38,8 +38,11 @@ class Notes {
     int status;  ///< As waitpid() gives it.
   };
   /// Those that their parents waited for, and `command`, which ended with `status`. Without those for which syscost
-  /// chose the exit code.
+  /// chose the exit code, and those that ended with one after they were asked for a list of their tests.
   std::vector<End> ends(pid_t command, int status) const;
+
+  /// True where there was a program with a test framework, and each one was asked for a list of its tests or for help.
+  bool are_of_lists_only() const;
 
   /// Prints each program once.
   void print() const;

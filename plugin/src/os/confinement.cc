@@ -21,6 +21,8 @@ namespace syscost {
 namespace {
 
 constexpr std::uint64_t kAllUserIds = 4294967295;
+/// include/linux/proc_ns.h: the numbers of the initial namespaces are the same on every kernel.
+constexpr std::string_view kInitialUsers = "user:[4026531837]";
 
 /// True if the path of a cgroup of this process contains one of `words`. A container with its own cgroup namespace, the
 /// default since cgroup v2, sees only "/" here.
@@ -37,7 +39,6 @@ bool cgroup_mentions(const std::string& root, std::initializer_list<std::string_
 /// True if the process is in all initial namespaces of the kernel. A container has at least one namespace of its own,
 /// unless all of them are turned off; then the path of its cgroup is complete.
 bool is_in_initial_namespaces(const std::string& root) {
-  // include/linux/proc_ns.h: their numbers are the same on every kernel.
   constexpr std::pair<const char*, const char*> kInitial[] = {{"cgroup", "cgroup:[4026531835]"},
                                                               {"ipc", "ipc:[4026531839]"},
                                                               {"pid", "pid:[4026531836]"},
@@ -64,6 +65,8 @@ Container find_container(const std::string& root) {
 }
 
 bool is_in_user_namespace(const std::string& root) {
+  // A process that made the namespace may not have written its map, or have written that of the initial one.
+  if (const std::string link = read_link(root + "/proc/self/ns/user"); !link.empty()) return link != kInitialUsers;
   std::istringstream map(read_small_file(root + "/proc/self/uid_map"));
   std::uint64_t inside = 0, outside = 0, count = 0;
   return map >> inside >> outside >> count && !(inside == 0 && outside == 0 && count == kAllUserIds);

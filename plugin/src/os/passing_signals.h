@@ -3,36 +3,38 @@
 // A program that runs a command for its user, as `bench run` does, gets signals that are meant for the command.
 //
 // The kernel sends the signals of a terminal (Ctrl-C) to the command, too, so those are not passed on. A signal that a
-// process sends to this program alone is passed on.
+// process sends to this program alone is passed on, and so is that of an alarm() that was set before this program was
+// executed.
 #pragma once
 
 #include <signal.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstddef>
+#include <cstdint>
 
 namespace syscost {
 
-/// Passes SIGINT, SIGQUIT, SIGTERM and SIGHUP on, as long as it lives. Make at most one at a time.
+/// Passes signals on, as long as it lives. Make at most one at a time.
 class PassingSignals {
  public:
-  /// Before a command runs, such a signal ends this process as before; its handler calls `clean_up` first. Signals
-  /// that are ignored stay ignored until then, so that the command finds them ignored, too.
+  /// Before a command runs, such a signal does to this process what it did before; where it ends it, its handler calls
+  /// `clean_up` first. Signals that are ignored stay ignored until then, so that the command finds them ignored, too.
   explicit PassingSignals(void (*clean_up)() = nullptr) {
     clean_up_ = clean_up;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      sigaction(kSignals[i], nullptr, &before_[i]);
-      if (before_[i].sa_handler != SIG_IGN) pass(kSignals[i]);
-    }
-    sigaction(SIGPIPE, nullptr, &pipe_before_);
+    for_each_signal([&](int signal) {
+      sigaction(signal, nullptr, &before_[signal]);
+      if (before_[signal].sa_handler != SIG_IGN) pass(signal);
+    });
+    sigaction(SIGPIPE, nullptr, &before_[SIGPIPE]);
   }
   PassingSignals(const PassingSignals&) = delete;
   PassingSignals& operator=(const PassingSignals&) = delete;
   ~PassingSignals() {
-    for (std::size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+    for_each_signal([&](int signal) { sigaction(signal, &before_[signal], nullptr); });
   }
 
   /// A command is about to start: signals wait for it.
@@ -40,19 +42,23 @@ class PassingSignals {
 
   /// The command is process `command`, and gets the signals from now on. -1: it did not start. SIGPIPE is ignored.
   void set_command(pid_t command) {
-    for (const int signal : kSignals) pass(signal);
+    for_each_signal([&](int signal) {
+      if (before_[signal].sa_handler == SIG_IGN) pass(signal);
+    });
     struct sigaction ignoring {};
     ignoring.sa_handler = SIG_IGN;
     sigaction(SIGPIPE, &ignoring, nullptr);
     command_ = command;
     is_starting_ = false;
-    if (const int waiting = waiting_.exchange(0); waiting != 0) {
+    const std::uint64_t waiting = waiting_.exchange(0);
+    for_each_signal([&](int signal) {
+      if ((waiting & bit_of(signal)) == 0) return;
       if (command > 0) {
-        kill(command, waiting);
+        kill(command, signal);
       } else {
-        raise(waiting);
+        raise(signal);
       }
-    }
+    });
   }
 
   /// The command has ended. Call it before waitpid() frees the process id.
@@ -62,14 +68,41 @@ class PassingSignals {
   void end_command() {
     spares_one_ = true;
     command_ = 0;
-    for (std::size_t i = 0; i < kSignals.size(); ++i) {
-      if (before_[i].sa_handler == SIG_IGN) sigaction(kSignals[i], &before_[i], nullptr);
-    }
-    sigaction(SIGPIPE, &pipe_before_, nullptr);
+    for_each_signal([&](int signal) {
+      if (before_[signal].sa_handler == SIG_IGN) sigaction(signal, &before_[signal], nullptr);
+    });
+    sigaction(SIGPIPE, &before_[SIGPIPE], nullptr);
   }
 
  private:
-  static constexpr std::array<int, 4> kSignals = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+  /// Calls `use` with each signal that is passed on: all but those that no process handles, those of this process's own
+  /// children, pipes, files and faults, and those that stop what reads or writes a terminal in the background.
+  template <class Use>
+  static void for_each_signal(const Use& use) {
+    for (int signal = 1; signal < NSIG; ++signal) {
+      switch (signal) {
+        case SIGKILL:
+        case SIGSTOP:
+        case SIGCHLD:
+        case SIGPIPE:
+        case SIGXFSZ:
+        case SIGSEGV:
+        case SIGBUS:
+        case SIGFPE:
+        case SIGILL:
+        case SIGTRAP:
+        case SIGSYS:
+        case SIGTTIN:
+        case SIGTTOU:
+          break;
+        default:
+          // Those between the usual ones and the real-time ones are libc's.
+          if (signal < __SIGRTMIN || signal >= SIGRTMIN) use(signal);
+      }
+    }
+  }
+
+  static constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << static_cast<unsigned>(signal - 1); }
 
   static void pass(int signal) {
     struct sigaction passing {};
@@ -78,31 +111,48 @@ class PassingSignals {
     sigaction(signal, &passing, nullptr);
   }
 
+  /// Does what the signal does to a process that does not handle it.
+  static void act(int signal) {
+    struct sigaction acting {};
+    acting.sa_handler = SIG_DFL;
+    struct sigaction passing {};
+    sigaction(signal, &acting, &passing);
+    sigset_t its{};
+    sigemptyset(&its);
+    sigaddset(&its, signal);
+    sigset_t before{};
+    pthread_sigmask(SIG_UNBLOCK, &its, &before);
+    raise(signal);  // it ends this process, or stops it until another process continues it
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    sigaction(signal, &passing, nullptr);
+  }
+
   static void handle(int signal, siginfo_t* info, void*) {
     const int kept = errno;
     // A signal from a process has a code of at most 0. If the command sent it to its whole group, it got it itself.
-    const bool is_for_command = info->si_code <= 0;
-    if (const pid_t command = command_; command > 0) {
-      if (is_for_command && info->si_pid != command) kill(command, signal);
+    const bool is_sent = info->si_code <= 0 && info->si_pid != getpid();
+    const bool is_for_command = is_sent || (signal == SIGALRM && info->si_code > 0);
+    const bool ends_nothing = signal == SIGCONT || signal == SIGWINCH || signal == SIGURG;
+    const pid_t command = command_;
+    if (command > 0) {
+      if (is_for_command && (!is_sent || info->si_pid != command)) kill(command, signal);
     } else if (is_starting_) {
-      if (is_for_command) waiting_ = signal;
-    } else if (!spares_one_.exchange(false)) {
+      if (is_for_command) waiting_ |= bit_of(signal);
+    } else if (!ends_nothing && signal != SIGTSTP && !spares_one_.exchange(false)) {
       if (void (*const clean_up)() = clean_up_; clean_up != nullptr) clean_up();
-      struct sigaction ending {};
-      ending.sa_handler = SIG_DFL;
-      sigaction(signal, &ending, nullptr);
-      raise(signal);  // delivered when this handler returns
+      act(signal);
     }
+    // As a shell sees it, this process is the command.
+    if (signal == SIGTSTP) act(signal);
     errno = kept;
   }
 
   inline static std::atomic<pid_t> command_{0};
   inline static std::atomic<bool> is_starting_{false};
-  inline static std::atomic<int> waiting_{0};
+  inline static std::atomic<std::uint64_t> waiting_{0};
   inline static std::atomic<bool> spares_one_{false};
   inline static std::atomic<void (*)()> clean_up_{nullptr};
-  std::array<struct sigaction, kSignals.size()> before_{};
-  struct sigaction pipe_before_ {};
+  std::array<struct sigaction, NSIG> before_{};
 };
 
 }  // namespace syscost

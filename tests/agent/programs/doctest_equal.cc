@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tests of doctest that have one name, or no name, or one name when suite and name are put together.
+// Tests of doctest that have one name, or no name, or one name when suite and name are put together; and names of
+// characters that no terminal shows.
 #define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
 #include <doctest/doctest.h>
 #include <sys/syscall.h>
@@ -52,4 +53,24 @@ TEST_CASE("") {
 }
 TEST_CASE("") {
   call(3);
+}
+// Where all of these were unnamed, tests would be told apart by their order.
+TEST_CASE("save\tfile") {
+  call(11);
+}
+TEST_CASE("load\tfile") {
+  call(12);
+}
+TEST_SUITE("one\r\n") {
+  TEST_CASE("\x1b[1mbold") {
+    call(13);
+  }
+}
+TEST_SUITE("two\r\n") {
+  TEST_CASE("\x1b[1mbold") {
+    call(14);
+  }
+}
+TEST_CASE("caf\xe9") {
+  call(15);
 }

@@ -25,6 +25,9 @@ TEST_CASE("Makes no call") {}
 TEST_CASE("Makes seven calls") {
   call(7);
 }
+TEST_CASE("Has\ta\nname") {
+  call(8);
+}
 TEST_CASE("Runs its body for each section") {
   call(1);
   SUBCASE("two") {

@@ -120,6 +120,18 @@ TEST_F(ConfinementTest, ARootlessEnginesRootIsInsideAUserNamespace) {
   EXPECT_TRUE(read().in_user_namespace);
 }
 
+TEST_F(ConfinementTest, AUserNamespaceIsKnownByItsNumberWhateverItsMapSays) {
+  namespace_link("user", "user:[4026533001]");
+  EXPECT_TRUE(read().in_user_namespace);
+  file("proc/self/uid_map", "");
+  EXPECT_TRUE(read().in_user_namespace) << "no map is written yet";
+}
+
+TEST_F(ConfinementTest, TheInitialUserNamespaceIsNone) {
+  namespace_link("user", "user:[4026531837]");
+  EXPECT_FALSE(read().in_user_namespace);
+}
+
 TEST_F(ConfinementTest, WhatCannotBeReadIsTakenForUnconfined) {
   const Confinement here = read_confinement(root_.file("nothing"));
   EXPECT_EQ(here.container, Container::none);

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "csv/row.h"
 #include "csv/temporary_folder.h"
 
 namespace syscost::session {
@@ -28,7 +29,14 @@ TEST(SafeName, MakesOneNameOfOddCharactersAndTellsDifferentOnesApart) {
   EXPECT_EQ(slash.find('/'), std::string::npos);
   EXPECT_NE(slash, safe_name("All_Suite.Test/0"));
   EXPECT_NE(safe_name("a\nb"), safe_name("a\tb"));
-  EXPECT_NE(safe_name(std::string_view("a\0b", 3)).find("a_b-"), std::string::npos);
+  EXPECT_NE(safe_name(std::string_view("a\0b", 3)).find("a_0b-"), std::string::npos);
+}
+
+TEST(SafeName, IsThatOfTheTextInARow) {
+  for (const char* const raw : {"one\ntwo", "one\r", "caf\xe9"}) {
+    EXPECT_EQ(safe_name(raw).rfind('-'), safe_name(csv::visible(raw)).rfind('-')) << raw;
+    EXPECT_EQ(safe_name(raw).substr(0, 5), safe_name(csv::visible(raw)).substr(0, 5)) << raw;
+  }
 }
 
 TEST(SafeName, LeadsNowhereElse) {

@@ -131,7 +131,7 @@ Test read_test(const void* info) {
   if (catch2().is_version_2) return test;
   const std::size_t place = 2 * string_bytes(layout) + 2 * sizeof(void*) + 3 * sizeof(void*);
   const auto words = read_value<std::array<std::uintptr_t, 2>>(static_cast<const char*>(info) + place);
-  if (words) test.place = {info, read_text((*words)[0]).value_or(""), (*words)[1]};
+  if (words) test.place = {info, read_bytes((*words)[0]).value_or(""), (*words)[1]};
   return test;
 }
 

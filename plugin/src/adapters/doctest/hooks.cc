@@ -55,22 +55,22 @@ struct Test {
   names::TestPlace place;
 };
 
-/// TestCaseData. Since 2.5: the file's name, a line, the test's name, its suite. Before: the file's name in 24 bytes,
-/// which are the text, or begin with a pointer to it.
+/// TestCaseData. Since 2.5: the file's name, a line, the test's name, its suite. Before: doctest's string with the
+/// file's name, a line, the test's name, its suite. That string is the text, with its free bytes counted in the last of
+/// 24, or a pointer, a size and a capacity. So where a line and a pointer stand in the newer layout, a capacity does in
+/// the older.
 Test read_test(const void* test_case) {
   constexpr const char* kNoName = "(no name)";
   constexpr std::uintptr_t kLine = (std::uintptr_t{1} << 32U) - 1;
   const auto words = read_value<std::array<std::uintptr_t, 6>>(test_case);
   if (!words) return {kNoName, {test_case, {}, 0}};
-  const std::optional<std::string> newer = read_text((*words)[0]) ? read_text((*words)[2]) : std::nullopt;
-  const bool is_newer = newer && (*words)[1] <= kLine && !newer->empty();
-  std::string name = (is_newer ? newer : read_text((*words)[4])).value_or("");
+  std::optional<std::string> file = read_bytes((*words)[0]);
+  const std::optional<std::string> newer = file && (*words)[1] <= kLine ? read_bytes((*words)[2]) : std::nullopt;
+  std::string name = (newer ? newer : read_bytes((*words)[4])).value_or("");
   if (name.empty()) name = kNoName;
-  const std::string suite = read_text((*words)[is_newer ? 3 : 5]).value_or("");
-  std::optional<std::string> file = read_text((*words)[0]);
-  if (!file || (file->empty() && !is_newer)) file = read_text(reinterpret_cast<std::uintptr_t>(test_case));
-  return {suite.empty() ? name : suite + "." + name,
-          {test_case, file.value_or(""), (*words)[is_newer ? 1 : 3] & kLine}};
+  const std::string suite = read_bytes((*words)[newer ? 3 : 5]).value_or("");
+  if (!file) file = read_bytes(reinterpret_cast<std::uintptr_t>(test_case));
+  return {suite.empty() ? name : suite + "." + name, {test_case, file.value_or(""), (*words)[newer ? 1 : 3] & kLine}};
 }
 
 /// The tests of the program, which doctest keeps in a std::set. Before each is its node, as libstdc++ has them: colour,

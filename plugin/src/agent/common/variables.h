@@ -19,13 +19,16 @@ constexpr const char* kNoteStatic = "static";
 constexpr const char* kNoteOtherLibc = "libc";
 constexpr const char* kNoteOtherMachine = "machine";
 constexpr const char* kNotePrivileged = "rights";
-constexpr const char* kNoteTraced = "traced";     // by another
-constexpr const char* kNoteNotTraced = "ptrace";  // denied
+constexpr const char* kNoteDescriptor = "descriptor";  // a static one, by a descriptor that its execution closes
+constexpr const char* kNoteTraced = "traced";          // by another
+constexpr const char* kNoteNotTraced = "ptrace";       // denied
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";
 /// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,
 /// and its name.
 constexpr const char* kNoteTests = "tests";
+/// The same of a program that is asked for a list of its tests or for help.
+constexpr const char* kNoteLists = "lists";
 /// A process was waited for: the namespace and the process id of its parent, its own process id, and its status.
 constexpr const char* kNoteEnded = "ended";
 /// A process ends with another exit code than its program chose, because of a problem of ours: its process id.

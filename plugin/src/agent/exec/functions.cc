@@ -7,6 +7,7 @@
 // They may run in the child of vfork(), in its parent's memory: so they allocate on the stack, and libc's functions are
 // looked up before main().
 #include <alloca.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@ namespace {
 
 using syscost::agent::Environment;
 using syscost::agent::instead_of;
+using syscost::agent::instead_of_descriptor;
 using syscost::agent::instead_of_found;
 using syscost::agent::is_passing_on;
 using syscost::agent::kInjectProgram;
@@ -181,8 +183,12 @@ int execle(const char* path, const char* first, ...) noexcept {
 }
 int fexecve(int fd, char* const arguments[], char* const theirs[]) noexcept {
   if (!is_passing_on()) return libc().fexecve(fd, arguments, theirs);
+  char path[PATH_MAX];
+  const char* const instead = instead_of_descriptor(fd, path);
   SYSCOST_PASS_ON(theirs);
-  return libc().fexecve(fd, arguments, passed_on);
+  if (instead == nullptr) return libc().fexecve(fd, arguments, passed_on);
+  SYSCOST_INJECTED(path, arguments);
+  return libc().execve(instead, injected, passed_on);
 }
 int execveat(int folder, const char* path, char* const arguments[], char* const theirs[], int flags) noexcept {
   if (libc().execveat == nullptr) {
@@ -190,8 +196,20 @@ int execveat(int folder, const char* path, char* const arguments[], char* const 
     return -1;
   }
   if (!is_passing_on()) return libc().execveat(folder, path, arguments, theirs, flags);
+  const char* volatile given = path;  // a program may pass null, whatever the header says
+  const char* program = given;
+  const char* instead = nullptr;
+  char own[PATH_MAX];
+  if (program != nullptr && *program == '\0' && flags == AT_EMPTY_PATH) {
+    instead = instead_of_descriptor(folder, own);
+    program = own;
+  } else if (program != nullptr && flags == 0 && (folder == AT_FDCWD || *program == '/')) {
+    instead = instead_of(program);
+  }
   SYSCOST_PASS_ON(theirs);
-  return libc().execveat(folder, path, arguments, passed_on, flags);
+  if (instead == nullptr) return libc().execveat(folder, path, arguments, passed_on, flags);
+  SYSCOST_INJECTED(program, arguments);
+  return libc().execve(instead, injected, passed_on);
 }
 int posix_spawn(pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const arguments[], char* const environment[]) {

@@ -100,6 +100,23 @@ bool changes_the_user(const char* path) {
   return false;
 }
 
+/// The descriptor that `path` is; -1 where it is none.
+int descriptor_of(const char* path) {
+  constexpr const char* kOwn = "/proc/self/fd/";
+  if (!starts_with(path, kOwn)) return -1;
+  char* end = nullptr;
+  const long number = std::strtol(path + std::strlen(kOwn), &end, 10);
+  return *end == '\0' && number >= 0 && number <= INT_MAX ? static_cast<int>(number) : -1;
+}
+
+/// Names a program that is executed by a descriptor by its file.
+void note_program(const char* kind, const char* path) {
+  char name[PATH_MAX];
+  const ssize_t size = descriptor_of(path) >= 0 ? readlink(path, name, sizeof name - 1) : -1;
+  if (size >= 0) name[size] = '\0';
+  note(kind, size >= 0 ? name : path);
+}
+
 }  // namespace
 
 bool keep_what_is_passed_on() {
@@ -137,11 +154,11 @@ void note_refused(const char* why) {
   note(kNoteRefused, text);
 }
 
-void note_tests() {
+void note_tests(bool lists) {
   char text[PATH_MAX];
   std::snprintf(text, sizeof text, "%llu %d %d %s", process_namespace(), getpid(), getppid(),
                 program_invocation_short_name);
-  note(kNoteTests, text);
+  note(lists ? kNoteLists : kNoteTests, text);
 }
 
 void note_ended(int child, int status) {
@@ -211,20 +228,34 @@ const char* instead_of(const char* path) {
     const FileKind kind = file.kind();
     const bool gives_rights = kind != FileKind::other_machine && file.gives_rights(path);
     if (gives_rights) {
-      if (changes_the_user(path) || file.holds_tests()) note(kNotePrivileged, path);
+      if (changes_the_user(path) || file.holds_tests()) note_program(kNotePrivileged, path);
     } else if (kind != FileKind::dynamic_glibc && file.holds_tests()) {
+      const int fd = descriptor_of(path);
+      const int flags = fd >= 0 ? fcntl(fd, F_GETFD) : 0;
       if (file.is_for_injection() && access(g_kept.inject, X_OK) == 0) {
-        instead = g_kept.inject;
+        // Executing syscost-inject would close the program, too.
+        if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
+          note_program(kNoteDescriptor, path);
+        } else {
+          instead = g_kept.inject;
+        }
       } else {
-        note(kind == FileKind::static_linked ? kNoteStatic
-             : kind == FileKind::other_libc  ? kNoteOtherLibc
-                                             : kNoteOtherMachine,
-             path);
+        note_program(kind == FileKind::static_linked ? kNoteStatic
+                     : kind == FileKind::other_libc  ? kNoteOtherLibc
+                                                     : kNoteOtherMachine,
+                     path);
       }
     }
   }
   errno = kept;
   return instead;
+}
+
+const char* instead_of_descriptor(int fd, char* path) {
+  const int kept = errno;
+  std::snprintf(path, PATH_MAX, "/proc/self/fd/%d", fd);
+  errno = kept;
+  return instead_of(path);
 }
 
 const char* instead_of_found(const char* name, char* found) {

@@ -23,8 +23,8 @@ bool is_passing_on();
 /// Tells `bench run` that syscost ends this program, and why: an exit code would not tell it from the program's own.
 void note_refused(const char* why);
 /// Tells `bench run` that this program has a test framework, so that its end is of interest: a crash before its tests
-/// begin, or after they ended, leaves no row.
-void note_tests();
+/// begin, or after they ended, leaves no row. `lists`: it is asked for a list of its tests, or for help.
+void note_tests(bool lists);
 /// Tells `bench run` how a child ended; `status` as waitpid() gives it. Also of children without tests: they may get
 /// the process id of an earlier one with tests.
 void note_ended(int child, int status);
@@ -54,6 +54,9 @@ class Environment {
 /// preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which prints
 /// it at its end.
 const char* instead_of(const char* path);
+/// The same for a program that is executed by descriptor `fd`. `path` has room for PATH_MAX bytes, and gets a path of
+/// it.
+const char* instead_of_descriptor(int fd, char* path);
 /// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
 const char* instead_of_found(const char* name, char* found);
 

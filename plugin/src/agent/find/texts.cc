@@ -100,11 +100,10 @@ std::optional<std::string> read_string(const void* at, StringLayout layout) {
   return std::nullopt;
 }
 
-std::optional<std::string> read_text(std::uintptr_t at) {
-  constexpr std::size_t kMost = 4096;
+std::optional<std::string> read_bytes(std::uintptr_t at) {
   constexpr std::size_t kPiece = 128;  // divides a page, and what begins in a page can be read to the end of the piece
   std::string text;
-  while (text.size() < kMost) {
+  while (text.size() < kMostText) {
     std::array<char, kPiece> piece{};
     const std::size_t size = kPiece - (at + text.size()) % kPiece;
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the program's object holds
@@ -113,8 +112,7 @@ std::optional<std::string> read_text(std::uintptr_t at) {
     text.append(piece.data(), static_cast<std::size_t>(end - piece.data()));
     if (end != piece.data() + size) break;
   }
-  const bool is_text = std::none_of(text.begin(), text.end(), [](unsigned char one) { return one < 0x20; });
-  return is_text ? std::optional(text) : std::nullopt;
+  return text;
 }
 
 std::optional<VectorWords> VectorWords::of(const void* vector) {

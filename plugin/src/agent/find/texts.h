@@ -39,8 +39,8 @@ std::optional<T> read_value(const void* at) {
   return value;
 }
 
-/// The text at address `at`, up to its NUL or 4096 bytes; nothing if it has control characters.
-std::optional<std::string> read_text(std::uintptr_t at);
+/// The bytes at address `at`, up to a NUL. A test's name may hold any others.
+std::optional<std::string> read_bytes(std::uintptr_t at);
 
 /// The words of a std::vector of pointers or of other things of whole words, one after another. The words may be
 /// anything. It takes no memory from the heap: what is no vector may seem to span gigabytes.

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "agent/common/asan_order.h"
+#include "agent/common/listing.h"
 #include "agent/common/variables.h"
 #include "agent/inject/guest_start.h"
 #include "agent/inject/permission.h"
@@ -100,11 +101,13 @@ void note(const char* word, const std::string& text) {
 }
 
 /// As note_tests() of the preloaded part, which stays out of the program.
-void note_tests(std::string_view name) {
+void note_tests(std::string_view name, char* const* arguments) {
   struct stat status {};
   const bool is_known = stat("/proc/self/ns/pid", &status) == 0;
-  note(agent::kNoteTests, std::to_string(is_known ? status.st_ino : 0) + " " + std::to_string(getpid()) + " " +
-                              std::to_string(getppid()) + " " + std::string(name.substr(name.rfind('/') + 1)));
+  const bool lists = agent::asks_for_list(arguments, false);
+  note(lists ? agent::kNoteLists : agent::kNoteTests, std::to_string(is_known ? status.st_ino : 0) + " " +
+                                                          std::to_string(getpid()) + " " + std::to_string(getppid()) +
+                                                          " " + std::string(name.substr(name.rfind('/') + 1)));
 }
 
 /// The tracer's life. `answer`: where the process waits for an errno, 0 = it is traced.
@@ -176,7 +179,7 @@ int run(int argc, char** argv) {
     note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {
-    note_tests(argv[2]);
+    note_tests(argv[2], argv + 2);
   }
   const std::vector<char*> variables = null_ended(environment);
   // Not by libc's function: the preloaded part stands before it, and would execute this program again.

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "csv/row.h"
 #include "os/files.h"
 #include "os/paths.h"
 #include "os/signal_hold.h"
@@ -111,13 +112,14 @@ Result<Descriptor> open_artifacts_root(const std::string& root) {
   return enter(folder, kArtifactsName, root);
 }
 
-std::string safe_name(std::string_view text) {
-  std::string name(text.substr(0, kLongestName));
+std::string safe_name(std::string_view raw) {
+  const std::string text = csv::visible(raw);
+  std::string name = text.substr(0, kLongestName);
   for (char& c : name) c = is_plain(c) ? c : '_';
   if (name.empty() || name.front() == '.' || name.front() == '-') name.insert(0, "_");
   if (name == text) return name;
   std::array<char, 16> hash{};
-  std::snprintf(hash.data(), hash.size(), "-%08x", hash_of(text));
+  std::snprintf(hash.data(), hash.size(), "-%08x", hash_of(raw));
   return name + hash.data();
 }
 

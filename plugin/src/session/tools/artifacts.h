@@ -32,9 +32,10 @@ inline constexpr const char* kArtifactsName = "syscost_artifacts";
 /// or folder.
 Result<Descriptor> open_artifacts_root(const std::string& root);
 
-/// `text` as the name of one file or folder: letters, digits and a few marks stay, others become `_`, and a long text
-/// is cut. A changed name ends with a hash of `text`, so that two tests never share a folder.
-std::string safe_name(std::string_view text);
+/// `raw` as the name of one file or folder, so that bench finds it by the text of a row: as rows have it, and of that
+/// letters, digits and a few marks stay, others become `_`, and a long text is cut. A changed name ends with a hash of
+/// `raw`, so that two tests never share a folder.
+std::string safe_name(std::string_view raw);
 
 /// Makes syscalls: between windows only.
 class Artifacts {

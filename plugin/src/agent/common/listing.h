@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+//
+// A test program that is asked for a list of its tests, or for help, runs none of them. Its exit code may be the number
+// of tests (Catch2 2).
+//
+// Needs no function of the C++ library.
+#pragma once
+
+#include <cstring>
+#include <initializer_list>
+
+namespace syscost::agent {
+
+/// True where `argument` is a flag that begins with `name`, and its value, if it has one, is none of the words for
+/// false.
+inline bool is_flag(const char* argument, const char* name) {
+  const std::size_t size = std::strlen(name);
+  if (std::strncmp(argument, name, size) != 0) return false;
+  const char* const value = std::strchr(argument + size, '=');
+  return value == nullptr || value[1] == '\0' || std::strchr("0fFnN", value[1]) == nullptr;
+}
+
+/// True where one of a test program's arguments asks for a list or for help. `is_catch2`: it has one-letter flags for
+/// that, which other programs have for something else.
+inline bool asks_for_list(char* const* arguments, bool is_catch2) {
+  if (arguments == nullptr || *arguments == nullptr) return false;
+  for (++arguments; *arguments != nullptr; ++arguments) {
+    for (const char* const name : {"--gtest_list_tests", "--benchmark_list_tests", "--list-", "--dt-list-"}) {
+      if (is_flag(*arguments, name)) return true;
+    }
+    for (const char* const word : {"--help", "-ltc", "-lts", "-lr", "-dt-ltc", "-dt-lts", "-dt-lr"}) {
+      if (std::strcmp(*arguments, word) == 0) return true;
+    }
+    for (const char* const word : {"-l", "-t", "-h", "-?"}) {
+      if (is_catch2 && std::strcmp(*arguments, word) == 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace syscost::agent
