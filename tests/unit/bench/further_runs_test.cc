@@ -249,7 +249,7 @@ class RunOfCheck : public FurtherRuns {
 // Its tests all passed; what failed has no row.
 TEST_F(RunOfCheck, IsRedIfTheCommandFailsAndNoTestOfItDid) {
   EXPECT_EQ(check("cp old $SYSCOST_CSV; echo half of it is missing; exit 8"), 1) << err_.str();
-  EXPECT_EQ(out_.str().find("red: "), 0U) << out_.str();
+  EXPECT_EQ(out_.str().find("verdict: red, "), 0U) << out_.str();
   EXPECT_NE(out_.str().find("the command ended with exit status 8, and no failed test explains it"), std::string::npos)
       << out_.str();
   EXPECT_NE(err_.str().find("half of it is missing"), std::string::npos) << err_.str();
