@@ -109,6 +109,32 @@ class FakesOfClocks(Case):
 class FakesOfOthers(Case):
     """Libraries that others preload to move clocks and to let calls fail."""
 
+    def test_a_library_in_a_file_with_a_name_of_libcs_is_not_taken_for_it(self):
+        folder = os.path.join(BIN, "called_as_libc")
+        libraries = [os.path.join(folder, name) for name in sorted(os.listdir(folder))]
+        self.assertEqual(len(libraries), 4)
+        for backend in AUTOMATIC:
+            self.needs(backend)
+            for preloaded in (*libraries, ":".join(libraries)):
+                for command in ([LINKED, f"--syscost_backend={backend}", f"--syscost_csv={self.csv}"],
+                                [BENCH, "run", "--backend", backend, "--csv", self.csv, "--", UNFAKED],
+                                [BENCH, "run", "--backend", backend, "--csv", self.csv, "--", PLAIN]):
+                    with self.subTest(backend=backend, preloaded=preloaded, command=command):
+                        self.run_program(*command, LD_PRELOAD=preloaded)
+                        count = "entries" if backend == "seccomp" else "calls"
+                        rows = self.rows(kind="test", record="syscall", syscall="getppid")
+                        self.assertEqual({row["test"]: int(row[count]) for row in rows}, ROWS)
+                        os.remove(self.csv)
+
+    def test_a_libc_in_a_file_of_another_name_is_found(self):
+        with open("/proc/self/maps", encoding="utf-8") as maps:
+            libc = next((line.split()[-1] for line in maps if line.rstrip().endswith("/libc.so.6")), None)
+        if libc is None:
+            self.skipTest("this Python has another libc")
+        copy = shutil.copy(libc, os.path.join(self.folder, "libc-of-mine.so"))
+        self.run_program(LINKED, f"--syscost_csv={self.csv}", LD_PRELOAD=copy)
+        self.assertEqual(self.getppids(), ROWS)
+
     def test_libfaketime_moves_the_tests_clock_only(self):
         if shutil.which("faketime") is None:
             self.skipTest("no libfaketime (Debian: apt-get install faketime)")

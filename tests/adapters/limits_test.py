@@ -46,6 +46,19 @@ class Scopes(Case):
         self.run_with_each_backend("Lanes.OneThreadMoreThanThereAre:Lanes.RefusingMakesNoSyscall")
 
 
+class File(Case):
+    def test_a_test_that_deletes_or_empties_the_file_of_the_rows_fails_the_run(self):
+        for does in ("unlink", "truncate"):
+            for kept in (["File.Two"], ["File.Two", "File.Three"]):
+                with self.subTest(does=does, kept=kept):
+                    done = self.run_program(LIMITS, "--gtest_filter=" + ":".join(["File.One", *kept]), code=1, SYSCOST_CSV=self.csv,
+                                            SYSCOST_TEST_DOES=does)
+                    self.assertIn(f"[  PASSED  ] {len(kept) + 1} tests", done.out)
+                    self.assertEqual(done.err.count(f"rows are missing from the CSV file {self.csv}"), 1, done.err)
+                    self.assertEqual([row["test"] for row in self.rows(kind="test", record="test")], kept)
+                    os.remove(self.csv)
+
+
 class Limits(Case):
     def test_a_thread_that_may_not_ask_for_its_id_has_no_short_number(self):
         for backend in COUNT_CALLS:

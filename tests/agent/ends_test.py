@@ -260,6 +260,22 @@ class Signals(EndsCase):
                 self.bench_run("--process", "--", "true", TMPDIR=folder)
                 self.assertEqual(os.listdir(folder), [])
 
+    def test_a_stranger_who_takes_the_names_that_can_be_foreseen_keeps_no_run_from_its_files(self):
+        folder = self.temporary()
+        os.chmod(folder, 0o777)
+        taken = [f"syscost-{os.geteuid()}{more}" for more in ("", *(f"-{i}" for i in range(20)))]
+        for name in taken:
+            with open(os.path.join(folder, name), "w", encoding="utf-8"):
+                pass
+        # One that seems ours, and which others may write to.
+        os.mkdir(os.path.join(folder, taken[0] + "-abcdef"))
+        os.chmod(os.path.join(folder, taken[0] + "-abcdef"), 0o777)
+        for options in (["--process"], ["--process", "--live"], ["--tests"]):
+            self.bench_run(*options, "--", PLAIN, ONE_TEST, TMPDIR=folder)
+        [own] = set(os.listdir(folder)) - {*taken, taken[0] + "-abcdef"}  # each run takes the same one
+        self.assertEqual(os.stat(os.path.join(folder, own)).st_mode & 0o7777, 0o700)
+        self.assertEqual(os.listdir(os.path.join(folder, own)), [])
+
     @unittest.skipUnless(os.path.exists(DENY), "not built: it needs libseccomp")
     def test_intervals_need_no_descriptor_of_the_process(self):
         self.run_program(DENY, "ENOSYS", "pidfd_open", BENCH, "run", f"--csv={self.csv}", "--interval=100ms", "--process", "--",

@@ -24,7 +24,7 @@ ALLOWED = {
         "environ|__environ|program_invocation_short_name|__progname|stdout|stderr|__libc_single_threaded|_r_debug",
     "what compilers call: reserved names, of libgcc, of the C++ runtime or of the start-up code":
         "_ITM_.*|__gmon_start__|_Unwind_.*|__cxa_.*|__gxx_personality_v0|__dynamic_cast|__(u?div|popcount)[a-z]*\\d|__tls_get_addr|"
-        "__errno_location|__sched_cpucount|__once_proxy|__register_atfork|__dso_handle|_GLOBAL_OFFSET_TABLE_|DW\\.ref\\..*|__stack_chk_fail|_DYNAMIC",
+        "__once_proxy|__dso_handle|_GLOBAL_OFFSET_TABLE_|DW\\.ref\\..*|__stack_chk_fail|_DYNAMIC",
     "functions of libsyscost and of the framework that the archive is for":
         "syscost_.*|_ZN?K?T?[VISC]*(\\d?N)?K?(7syscost|14syscost_absent|7testing|9benchmark|5Catch|7doctest).*|_ZZ?(GV)?N?K?7syscost.*|"
         "_ZGVZN7syscost.*|__real_.*",

@@ -132,7 +132,8 @@ int run_live(const std::string& program, std::vector<std::string> arguments, con
     std::error_code error;
     g_folder.emplace(fs::temp_directory_path(error).string());
     if (!g_folder->is_made()) {
-      fmt::print(stderr, "bench: no temporary folder can be made; set TMPDIR, or name a file: --csv FILE\n");
+      fmt::print(stderr, "bench: no temporary folder can be made in {}: {}; set TMPDIR, or name a file: --csv FILE\n",
+                 g_folder->path(), std::strerror(errno));
       return cli::kExitBadInput;
     }
     csv = g_folder->rows();

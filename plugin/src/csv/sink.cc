@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <memory_resource>
@@ -53,6 +55,14 @@ bool is_same_file(const struct stat& a, const struct stat& b) {
   return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
+/// To be continued with the bytes that follow (FNV-1a).
+std::uint64_t add_to_hash(std::uint64_t hash, std::string_view bytes) {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * kPrime;
+  return hash;
+}
+constexpr std::uint64_t kHashOfNothing = 0xcbf29ce484222325;
+
 /// True when the file is where this program prints to.
 bool is_own_output(const struct stat& file) {
   for (int fd : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -100,7 +110,11 @@ Sink::Sink(Sink&& other) noexcept
       is_locked_out_(other.is_locked_out_),
       device_(other.device_),
       inode_(other.inode_),
-      own_end_(other.own_end_) {}
+      seen_end_(other.seen_end_),
+      own_begin_(other.own_begin_),
+      own_end_(other.own_end_),
+      own_hash_(other.own_hash_),
+      has_loss_(other.has_loss_) {}
 
 Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(path_, other.path_);
@@ -111,7 +125,11 @@ Sink& Sink::operator=(Sink&& other) noexcept {
   std::swap(is_locked_out_, other.is_locked_out_);
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
+  std::swap(seen_end_, other.seen_end_);
+  std::swap(own_begin_, other.own_begin_);
   std::swap(own_end_, other.own_end_);
+  std::swap(own_hash_, other.own_hash_);
+  std::swap(has_loss_, other.has_loss_);
   return *this;
 }
 
@@ -119,7 +137,11 @@ Sink::~Sink() {
   if (fd_ < 0) return;
   // A test may have closed our descriptor and got its number for a file of its own.
   struct stat now {};
-  if (status_of(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_) close(fd_);
+  if (status_of(fd_, &now) == 0 && is_ours(now)) close(fd_);
+}
+
+bool Sink::is_ours(const struct stat& file) const {
+  return file.st_dev == device_ && file.st_ino == inode_;
 }
 
 Result<void> Sink::remember_file() {
@@ -146,8 +168,11 @@ Result<void> Sink::check_or_write_header() {
   if (status_of(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   Result<HeaderState> header = check_header(fd_, path_);
   if (!header.ok()) return header.failure();
+  seen_end_ = file.st_size;
   if (header.value().missing.empty()) return {};
-  return write_all(header.value().missing, file.st_size);
+  Result<void> written = write_all(header.value().missing, file.st_size);
+  if (written.ok()) seen_end_ += static_cast<off_t>(header.value().missing.size());
+  return written;
 }
 
 Result<void> Sink::append(std::string_view rows) {
@@ -162,22 +187,76 @@ Result<void> Sink::append(std::string_view rows) {
 /// Opens the file again if a test closed our descriptor or the file was deleted.
 Result<void> Sink::make_usable() {
   struct stat now {};
-  const bool is_ours = fd_ >= 0 && status_of(fd_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
-  if (is_ours && (now.st_nlink > 0 || !is_regular_ || lifetime_ == Lifetime::temporary)) return {};
-  if (is_ours) close(fd_);
+  const bool is_open = fd_ >= 0 && status_of(fd_, &now) == 0 && is_ours(now);
+  if (is_open && (now.st_nlink > 0 || !is_regular_ || lifetime_ == Lifetime::temporary)) return {};
+  if (is_open) {
+    note_loss(now);
+    close(fd_);
+  }
   fd_ = -1;
   Result<Sink> reopened = open(path_, lifetime_);
   if (!reopened.ok()) return reopened.failure();
-  const bool had_header = has_header_;
+  Sink before = std::move(*this);
   *this = std::move(reopened.value());
-  has_header_ = has_header_ || (had_header && !is_regular_);
+  has_header_ = has_header_ || (before.has_header_ && !is_regular_);
+  has_loss_ = before.has_loss_;
+  // What we know of the file holds only for the same one: without a descriptor of ours, another may have got its
+  // number.
+  struct stat file {};
+  if (is_open || !is_regular_ || !before.is_regular_ || status_of(fd_, &file) != 0) return {};
+  before.fd_ = fd_;
+  has_loss_ = has_loss_ || before.has_lost_rows(file) ||
+              (!before.is_ours(file) && before.seen_end_ > static_cast<off_t>(header_line().size()));
+  before.fd_ = -1;
   return {};
+}
+
+/// `file` is the state of fd_. Nothing is read where the file ends with our own rows: that would also write its time of
+/// access.
+bool Sink::has_lost_rows(const struct stat& file) const {
+  if (!is_regular_ || lifetime_ == Lifetime::temporary) return false;
+  const bool is_cut = file.st_size < seen_end_ || file.st_nlink == 0;
+  if (is_cut) return seen_end_ > static_cast<off_t>(header_line().size());
+  return own_end_ >= 0 && file.st_size != own_end_ && !holds_own_rows();
+}
+
+void Sink::note_loss(const struct stat& file) {
+  if (!has_lost_rows(file)) return;
+  has_loss_ = true;
+  seen_end_ = 0;
+  own_end_ = -1;
+}
+
+/// False where another file's contents stand in the place of our last rows, or nothing does.
+bool Sink::holds_own_rows() const {
+  std::uint64_t hash = kHashOfNothing;
+  std::array<char, 4096> bytes;
+  for (off_t at = own_begin_; at < own_end_;) {
+    const auto wanted = std::min<std::size_t>(bytes.size(), static_cast<std::size_t>(own_end_ - at));
+    const ssize_t size = pread(fd_, bytes.data(), wanted, at);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return true;  // nothing is known
+    if (size == 0) return false;
+    hash = add_to_hash(hash, {bytes.data(), static_cast<std::size_t>(size)});
+    at += size;
+  }
+  return hash == own_hash_;
+}
+
+std::optional<Failure> Sink::take_loss() {
+  struct stat now {};
+  if (fd_ >= 0 && status_of(fd_, &now) == 0 && is_ours(now)) note_loss(now);
+  if (!std::exchange(has_loss_, false)) return std::nullopt;
+  return Failure{"rows are missing from the CSV file " + path_ +
+                     ": while this program ran, something cut, deleted or replaced the file after they were written",
+                 "let no test do that, e.g. name a file outside the folders that tests clean; then run again"};
 }
 
 Result<void> Sink::append_locked(std::string_view rows) {
   struct stat file {};
   if (status_of(fd_, &file) != 0) return errno_failure("look at the CSV file", path_, errno);
   const off_t size = is_regular_ ? file.st_size : 0;
+  note_loss(file);
   std::pmr::string bytes(&mapped_memory());
   if (is_regular_ ? size == 0 : !has_header_) bytes = header_line();
   // A file that is as long as we left it ends with our own rows. Reading it would also write its time of access.
@@ -186,7 +265,11 @@ Result<void> Sink::append_locked(std::string_view rows) {
   if (!bytes.empty()) rows = bytes.append(rows);
   Result<void> written = write_all(rows, size);
   has_header_ = has_header_ || written.ok();
-  own_end_ = is_regular_ && written.ok() ? size + static_cast<off_t>(rows.size()) : -1;
+  if (!is_regular_) return written;
+  own_begin_ = size;
+  own_end_ = written.ok() ? size + static_cast<off_t>(rows.size()) : -1;
+  own_hash_ = add_to_hash(kHashOfNothing, rows);
+  seen_end_ = written.ok() ? own_end_ : size;
   return written;
 }
 

@@ -4,11 +4,15 @@
 //
 // `ctest -j` runs one process per test, all with the same SYSCOST_CSV; a test may be killed, may close every file
 // descriptor, may fill the disk. So the sink only appends rows, under a lock, the rows of a window with one write. It
-// first ends a line that a killed writer left torn, and removes rows that a full disk accepted in part.
+// first ends a line that a killed writer left torn, and removes rows that a full disk accepted in part. A test may also
+// cut, delete or replace the file: the sink goes on with what is there then, and says that rows are missing.
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -41,6 +45,9 @@ class Sink {
   /// The last append() failed because another process holds the file's lock; the same rows may be tried again.
   bool is_locked_out() const { return is_locked_out_; }
 
+  /// Says once that rows which were in the file, ours or others', have gone since the last call.
+  std::optional<Failure> take_loss();
+
   const std::string& path() const { return path_; }
 
  private:
@@ -50,6 +57,10 @@ class Sink {
   Result<void> check_or_write_header();
   Result<void> make_usable();
   Result<void> append_locked(std::string_view rows);
+  bool is_ours(const struct stat& file) const;
+  bool has_lost_rows(const struct stat& file) const;
+  bool holds_own_rows() const;
+  void note_loss(const struct stat& file);
   Result<void> write_all(std::string_view bytes, off_t size_before) const;
   Result<void> check_written(off_t expected) const;
 
@@ -61,7 +72,12 @@ class Sink {
   bool is_locked_out_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  off_t own_end_ = -1;  ///< Of a regular file: its size after our last rows. -1 = we have written none.
+  // Of a regular file:
+  off_t seen_end_ = 0;  ///< Its size when we last saw it.
+  off_t own_begin_ = -1;
+  off_t own_end_ = -1;  ///< Where the rows of our last append() are. -1 = we have written none.
+  std::uint64_t own_hash_ = 0;
+  bool has_loss_ = false;
 };
 
 }  // namespace syscost::csv

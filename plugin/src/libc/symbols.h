@@ -34,11 +34,17 @@ class Module {
  public:
   explicit Module(const link_map* map) : map_(map) {
     for (const ElfW(Dyn)* entry = map->l_ld; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+      if (entry->d_tag == DT_SONAME) name_ = entry;
       if (entry->d_tag == DT_STRTAB) strings_ = reinterpret_cast<const char*>(address(entry->d_un.d_ptr));
       if (entry->d_tag == DT_SYMTAB) symbols_ = reinterpret_cast<const ElfW(Sym)*>(address(entry->d_un.d_ptr));
       if (entry->d_tag == DT_VERSYM) versions_ = reinterpret_cast<const ElfW(Half)*>(address(entry->d_un.d_ptr));
       if (entry->d_tag == DT_GNU_HASH) hashes_ = reinterpret_cast<const std::uint32_t*>(address(entry->d_un.d_ptr));
     }
+  }
+
+  /// The name by which other modules ask the loader for this one.
+  bool is_named(const char* name) const {
+    return name_ != nullptr && strings_ != nullptr && is_same(strings_ + name_->d_un.d_val, name);
   }
 
   /// The address of `beginning` + `name`, in the version that new programs get; null if it is not defined here. Reads
@@ -92,6 +98,7 @@ class Module {
   }
 
   const link_map* map_;
+  const ElfW(Dyn) * name_ = nullptr;
   const char* strings_ = nullptr;
   const ElfW(Sym) * symbols_ = nullptr;
   const ElfW(Half) * versions_ = nullptr;
@@ -119,7 +126,7 @@ inline const link_map* first_module() {
 
 /// The name of the module's file without its folders, as the loader has it; empty for the program. The loader's own
 /// text is the only name that can be read for sure: the tables of a library may hold anything that the loader did not
-/// need.
+/// need. But anyone may call a file libc.so.6.
 inline const char* file_name(const link_map* map) {
   const char* name = map->l_name != nullptr ? map->l_name : "";
   for (const char* at = name; *at != '\0'; ++at) {
@@ -134,12 +141,23 @@ inline bool begins_with(const char* text, const char* beginning) {
   return *beginning == '\0';
 }
 
-/// The module that was loaded from a file of this name; null if there is none.
-inline const link_map* module_named(const char* name) {
+/// The library that the loader gives to who asks for `name`, and that defines `symbol`; null if there is none. Tables
+/// of libraries in files of other names are read only if `in_any_file`.
+inline const link_map* library(const char* name, const char* symbol, bool in_any_file = false) {
   for (const link_map* map = first_module(); map != nullptr; map = map->l_next) {
-    if (is_same(file_name(map), name)) return map;
+    if (!in_any_file && !is_same(file_name(map), name)) continue;
+    const Module module(map);
+    if (module.is_named(name) && module.find("", symbol) != nullptr) return map;
   }
   return nullptr;
+}
+
+/// libc. Its file has another name where a program is started with a libc of its own.
+inline const link_map* libc_module() {
+  constexpr const char* kName = "libc.so.6";
+  constexpr const char* kSymbol = "gnu_get_libc_version";
+  const link_map* const found = library(kName, kSymbol);
+  return found != nullptr ? found : library(kName, kSymbol, true);
 }
 
 /// The runtime of a sanitizer is a part of the program, or a library: libasan.so.8, libclang_rt.tsan-x86_64.so.
@@ -162,10 +180,10 @@ struct Places {
 
 inline Places find_places() {
   Places found;
-  found.libc = module_named("libc.so.6");
-  found.parts[0] = module_named("libm.so.6");
-  found.parts[1] = module_named("libpthread.so.0");
-  found.parts[2] = module_named("libdl.so.2");
+  found.libc = libc_module();
+  found.parts[0] = library("libm.so.6", "cbrt");
+  found.parts[1] = library("libpthread.so.0", "pthread_create");
+  found.parts[2] = library("libdl.so.2", "dlsym");
   const link_map* const program = first_module();
   if (program != nullptr && Module(program).find("syscost_guest_", "stands_for_libc") != nullptr) found.guest = program;
   for (const link_map* map = program; map != nullptr && found.sanitizer == nullptr; map = map->l_next) {

@@ -6,11 +6,15 @@
 // file's name, and the process would follow it. So our files lie in a folder of the user's, which stays.
 #pragma once
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
+#include <string_view>
+
+#include "os/files.h"
 
 namespace syscost {
 
@@ -21,17 +25,32 @@ inline bool is_private_folder(const std::string& path) {
          (status.st_mode & kOfOthers) == 0;
 }
 
-/// `folder` (TMPDIR or /tmp) itself where it is private, else a folder in it, made if need be. Empty where strangers
-/// took all names that it tries, or nothing can be made in `folder`.
+/// A private folder in `folder` whose name has `beginning` and then what no one can foresee: that of an earlier run, or
+/// a new one. "" if that fails; errno says why.
+inline std::string unforeseen_folder(const std::string& folder, const std::string& beginning) {
+  if (DIR* const entries = opendir(folder.c_str())) {
+    std::string found;
+    while (const dirent* const entry = readdir(entries)) {
+      constexpr std::size_t kRandom = 6;
+      const std::string_view name = entry->d_name;
+      if (!name.starts_with(beginning) || name.size() != beginning.size() + kRandom) continue;
+      const std::string path = folder + "/" + entry->d_name;
+      if (is_private_folder(path)) found = path;
+    }
+    closedir(entries);
+    if (!found.empty()) return found;
+  }
+  return make_own_folder(folder + "/" + beginning);
+}
+
+/// `folder` (TMPDIR or /tmp) itself where it is private, else a folder in it, made if need be. Strangers can take the
+/// first name that it tries, because they can foresee it. Empty where nothing can be made in `folder`; errno says why.
 inline std::string private_folder(const std::string& folder) {
   if (is_private_folder(folder)) return folder;
-  constexpr int kNames = 10;
-  for (int i = 0; i < kNames; ++i) {
-    std::string own = folder + "/syscost-" + std::to_string(geteuid()) + (i == 0 ? "" : "-" + std::to_string(i));
-    if (mkdir(own.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};
-    if (is_private_folder(own)) return own;
-  }
-  return {};
+  const std::string name = "syscost-" + std::to_string(geteuid());
+  std::string own = folder + "/" + name;
+  if (mkdir(own.c_str(), S_IRWXU) != 0 && errno != EEXIST) return {};
+  return is_private_folder(own) ? own : unforeseen_folder(folder, name + "-");
 }
 
 }  // namespace syscost

@@ -200,6 +200,8 @@ FAKE_OF_LIBC(int, gethostname, (char* into, std::size_t size), (into, size), (in
 FAKE_OF_LIBC(Any, sysconf, (int what), (what), 1)
 FAKE_OF_LIBC(unsigned long, getauxval, (unsigned long what), (what), 0)
 FAKE_OF_LIBC(char*, getenv, (Text name), (name), nullptr)
+static int g_error = 0;
+FAKE_OF_LIBC(int*, __errno_location, (), (), &g_error)
 FAKE_OF_LIBC(char*, secure_getenv, (Text name), (name), nullptr)
 FAKE(Any, getrandom, (void* into, std::size_t size, unsigned flags), fail(ENOSYS),
      call(SYS_getrandom, into, size, flags))

@@ -53,6 +53,24 @@ TEST(Ends, ComesAfter) {
   syscall(SYS_getppid);
 }
 
+// ---- the file of the rows
+// -------------------------------------------------------------------------------------------
+
+TEST(File, One) {
+  syscall(SYS_getppid);
+}
+/// Does to SYSCOST_CSV what SYSCOST_TEST_DOES names, as a test that cleans its folder.
+TEST(File, Two) {
+  const char* const does = std::getenv("SYSCOST_TEST_DOES");
+  const char* const file = std::getenv("SYSCOST_CSV");
+  const std::string what = does != nullptr ? does : "";
+  EXPECT_TRUE(what != "unlink" || unlink(file) == 0);
+  EXPECT_TRUE(what != "truncate" || truncate(file, 0) == 0);
+}
+TEST(File, Three) {
+  syscall(SYS_getppid);
+}
+
 // ---- a restarted call -----------------------------------------------------------------------------------------------
 
 std::atomic<int> signals{0};

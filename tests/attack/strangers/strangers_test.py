@@ -8,8 +8,10 @@ strangers_test.py BIN HELPER LIBRARY.
 """
 import os
 import re
+import shutil
 import socket
 import subprocess
+import tempfile
 
 import stage
 from stage import HELPER, LIMIT_S, OTHER, PYTHON, ROGUE, STRANGER, as_user, environment, names
@@ -96,6 +98,32 @@ class Strangers(stage.Stage):
             for _ in range(4):
                 self.assert_sound(self.victim(user=OTHER), exact=True)
             thief.stdin.close()
+
+    # --- programs that they execute ---
+
+    def watched(self, *program):
+        """What a stranger learns who makes a window last beyond its execve."""
+        return subprocess.run([ROGUE, "watch", "40417", *program], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=LIMIT_S, env=environment(SYSCOST_BACKEND="ebpf"), **as_user(STRANGER), check=False)
+
+    def test_a_program_that_a_measured_process_executes_is_not_counted_for_it(self):
+        self.serve_everyone()
+        itself = self.watched()
+        self.assertRegex(itself.stdout, r"^[1-9][0-9]* words$", itself.stderr)  # so what follows can fail
+        executed = self.watched(ROGUE)
+        self.assertEqual(executed.stdout, f"as {STRANGER}, 0 words", executed.stderr)
+
+    def test_a_set_uid_program_of_root_that_a_stranger_executes_is_not_counted_for_it(self):
+        folder = tempfile.mkdtemp(prefix="syscost-strangers-")
+        self.addCleanup(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        program = shutil.copy(ROGUE, folder)
+        os.chmod(program, 0o4755)
+        self.serve_everyone()
+        executed = self.watched(program)
+        if executed.stdout.startswith(f"as {STRANGER}, "):
+            self.skipTest(f"no program is set-uid in {folder} (mount option nosuid, or no_new_privs)")
+        self.assertEqual(executed.stdout, "as 0, 0 words", executed.stderr)
 
     # --- descriptors that they send ---
 

@@ -160,6 +160,91 @@ TEST_F(SinkTest, MakesADeletedFileAnew) {
   EXPECT_EQ(contents(), header_line() + "b\n");
 }
 
+/// Whether rows were lost after `first`, which is written before `what` happens to the file, and `second` after it.
+class SinkLossTest : public SinkTest {
+ protected:
+  template <typename Happens>
+  bool is_lost_when(Happens what, bool appends_after = true) {
+    Sink sink = open();
+    EXPECT_TRUE(sink.append("first\n").ok());
+    EXPECT_FALSE(sink.take_loss().has_value());
+    what();
+    EXPECT_TRUE(!appends_after || sink.append("second\n").ok());
+    const std::optional<Failure> loss = sink.take_loss();
+    EXPECT_TRUE(!loss.has_value() || loss->reason.find(path_) != std::string::npos);
+    EXPECT_FALSE(sink.take_loss().has_value()) << "said once";
+    EXPECT_TRUE(sink.append("third\n").ok());
+    EXPECT_FALSE(sink.take_loss().has_value()) << "said once";
+    EXPECT_TRUE(contents().ends_with("third\n"));
+    return loss.has_value();
+  }
+  void cut_to(std::size_t size) const { ASSERT_EQ(truncate(path_.c_str(), static_cast<off_t>(size)), 0); }
+  void replace_by(const std::string& text) const {
+    const std::string other = folder_.file("other");
+    write_file(other, text);
+    ASSERT_EQ(rename(other.c_str(), path_.c_str()), 0);
+  }
+};
+
+TEST_F(SinkLossTest, SaysThatAFileWasEmptied) {
+  EXPECT_TRUE(is_lost_when([&] { cut_to(0); }));
+}
+
+TEST_F(SinkLossTest, SaysThatOneRowWasCutOff) {
+  EXPECT_TRUE(is_lost_when([&] { cut_to(header_line().size()); }));
+}
+
+TEST_F(SinkLossTest, SaysThatAFileWasDeleted) {
+  EXPECT_TRUE(is_lost_when([&] { ASSERT_EQ(unlink(path_.c_str()), 0); }));
+}
+
+TEST_F(SinkLossTest, SaysThatAFileWasDeletedAfterTheLastRow) {
+  EXPECT_TRUE(is_lost_when([&] { ASSERT_EQ(unlink(path_.c_str()), 0); }, false));
+}
+
+TEST_F(SinkLossTest, SaysThatAFileWasReplaced) {
+  EXPECT_TRUE(is_lost_when([&] { replace_by(header_line()); }));
+}
+
+TEST_F(SinkLossTest, SaysThatAFileWasEmptiedAndFilledByAnother) {
+  EXPECT_TRUE(is_lost_when([&] {
+    cut_to(0);
+    ASSERT_TRUE(open().append("rows of another process, more than were there before\n").ok());
+  }));
+}
+
+TEST_F(SinkLossTest, SaysThatAFileWasDeletedWhoseDescriptorWasClosed) {
+  EXPECT_TRUE(is_lost_when([&] {
+    ASSERT_EQ(unlink(path_.c_str()), 0);
+    ASSERT_EQ(close_range(3, ~0U, 0), 0);
+    // On some file systems the next file gets the number of the one that is gone.
+    ASSERT_TRUE(open().append("1\n").ok());
+  }));
+}
+
+TEST_F(SinkLossTest, SaysNothingWhereADescriptorWasClosed) {
+  EXPECT_FALSE(is_lost_when([] { ASSERT_EQ(close_range(3, ~0U, 0), 0); }));
+}
+
+TEST_F(SinkLossTest, SaysNothingWhereAnotherProcessAppends) {
+  EXPECT_FALSE(is_lost_when([&] { ASSERT_TRUE(open().append("another\n").ok()); }));
+}
+
+TEST_F(SinkLossTest, SaysThatRowsOfOthersWereDeletedBeforeItsFirst) {
+  ASSERT_TRUE(open().append("another\n").ok());
+  Sink sink = open();
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  ASSERT_TRUE(sink.append("a\n").ok());
+  EXPECT_TRUE(sink.take_loss().has_value());
+}
+
+TEST_F(SinkLossTest, SaysNothingOfAFileThatHeldNoRows) {
+  Sink sink = open();
+  ASSERT_EQ(unlink(path_.c_str()), 0);
+  ASSERT_TRUE(sink.append("a\n").ok());
+  EXPECT_FALSE(sink.take_loss().has_value());
+}
+
 TEST_F(SinkTest, KeepsTheUsersDescriptorNumbersFree) {
   const int before = dup(STDIN_FILENO);
   close(before);

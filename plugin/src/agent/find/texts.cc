@@ -77,7 +77,8 @@ bool read_by_call(const void* at, void* into, std::size_t size) {
   const iovec remote{const_cast<void*>(at), size};
   const pid_t self = SYSCOST_LIBC(getpid)();
   if (SYSCOST_LIBC(process_vm_readv)(self, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size)) return true;
-  return (errno == EPERM || errno == ENOSYS) && read_by_file(at, into, size);
+  const int error = *SYSCOST_LIBC(__errno_location)();
+  return (error == EPERM || error == ENOSYS) && read_by_file(at, into, size);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr unsigned char kBreakpoint = 0xcc;  // some linkers pad with it
 
 int find_text(dl_phdr_info* info, std::size_t /*size*/, void* into) {
   auto& text = *static_cast<Text*>(into);
-  const link_map* const libc = libc::module_named("libc.so.6");
+  const link_map* const libc = libc::libc_module();
   // A static program holds libc in its own text; we do not separate the two.
   if (libc == nullptr) return 1;
   if (info->dlpi_addr != libc->l_addr || info->dlpi_name == nullptr ||

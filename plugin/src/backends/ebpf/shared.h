@@ -327,13 +327,13 @@ struct syscost_enrolment {
   __u64 start;   /* of the one process that ever said the cookie, in ns since boot; its number may become another's */
   __u32 serial;  /* which process that is, of all that ever were */
   __u32 refusal; /* enum syscost_refusal, of the last time that the cookie was said */
-  __u64 padding;
+  __u64 program; /* which program the process executed last when it said the cookie, by the kernel's count of them */
 };
 SYSCOST_STATIC_ASSERT(sizeof(struct syscost_enrolment) == 32, "no hidden padding");
 
 enum syscost_refusal {
   SYSCOST_NOT_REFUSED = 0,
-  SYSCOST_REFUSED_SECOND = 1,   /* another process has said the cookie before */
+  SYSCOST_REFUSED_SECOND = 1,   /* another process, or another program of this one, has said the cookie before */
   SYSCOST_REFUSED_FULL = 2,     /* no room in the bucket of its number */
   SYSCOST_REFUSED_ENROLLED = 3, /* the process is enrolled by another cookie */
 };

@@ -237,6 +237,7 @@ void Recorder::write_loop(std::string_view loop) {
 void Recorder::write_kept(std::string_view window) {
   if (pending_.empty() || lets_outcome_wait_) return;
   Result<void> written = sink_->append(pending_);
+  note_lost_rows();
   if (!written.ok() && sink_->is_locked_out()) return say_that_rows_wait(written.failure());
   pending_.clear();
   if (written.ok()) return;
@@ -246,6 +247,11 @@ void Recorder::write_kept(std::string_view window) {
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
   failure.reason += "; the rows of " + std::string(window) + " are missing; the tests continue";
   note_problem(failure);
+}
+
+void Recorder::note_lost_rows() {
+  if (!sink_.has_value()) return;
+  if (const std::optional<Failure> loss = sink_->take_loss()) note_problem(*loss);
 }
 
 void Recorder::say_that_rows_wait(Failure failure) {
@@ -273,6 +279,7 @@ void Recorder::conclude() {
   }
   let_rows_go();
   write(scopes_ != nullptr ? "scopes" : "the end");
+  note_lost_rows();
   if (pending_.empty()) return;
   const auto rows = std::count(pending_.begin(), pending_.end(), '\n');
   pending_.clear();

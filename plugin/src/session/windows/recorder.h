@@ -122,6 +122,7 @@ class Recorder {
   void write_kept(std::string_view window);
   void add_scopes(std::string_view window);
   void add_scope(const ScopeRow& row);
+  void note_lost_rows();
   void say_that_rows_wait(Failure failure);
   void note_outcome(std::size_t at, std::string_view outcome);
   void let_rows_go();

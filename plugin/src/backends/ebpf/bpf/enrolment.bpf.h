@@ -8,7 +8,8 @@
 // The cookie is a secret between the two: no other process knows it, and a process can enrol only itself.
 //
 // A cookie enrols one process, ever: the first that says it. Ids come back when their process is gone, so a process is
-// known by its id and by when it started.
+// known by its id and by when it started. And it is that process only until it executes another program, which may have
+// more rights than the one that asked to be counted: so the kernel's number of what it executed is compared, too.
 #pragma once
 
 #include "state.bpf.h"
@@ -44,7 +45,8 @@ static __always_inline bool enrol(const struct task_struct* task, const struct p
   if (enrolment->cookie != cookie || !find_process(index, process)) return false;
   __u64 start = task->group_leader->start_boottime;
   __u64 first = __sync_val_compare_and_swap(&enrolment->start, 0, start);
-  if (first && first != start) {
+  if (!first) WRITE_ONCE(enrolment->program, task->self_exec_id);
+  if (!is_enrolled(task, index)) {
     WRITE_ONCE(enrolment->refusal, SYSCOST_REFUSED_SECOND);
     return false;
   }

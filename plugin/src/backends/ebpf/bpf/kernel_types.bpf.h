@@ -120,6 +120,7 @@ struct task_struct {
   int tgid;
   __u64 start_time;
   __u64 start_boottime;  // Linux 5.5
+  __u64 self_exec_id;    // 64 bits since Linux 5.7
   unsigned long nvcsw;
   unsigned long nivcsw;
   struct task_struct* group_leader;

@@ -150,10 +150,13 @@ static __always_inline bool find_process(__u32 index, struct process* process) {
   return true;
 }
 
-// False if another process got the number of the process that is enrolled there. Call it after the map was found: when
-// a place goes to another process, the start of the former one is cleared before the map is replaced.
+// False if another process got the number of the process that is enrolled there, or if that one has executed another
+// program. Call it after the map was found: when a place goes to another process, the start of the former one is
+// cleared before the map is replaced.
 static __always_inline bool is_enrolled(const struct task_struct* task, __u32 index) {
-  return READ_ONCE(AT(enrolments, index).start) == task->group_leader->start_boottime;
+  const struct syscost_enrolment* enrolment = &AT(enrolments, index);
+  return READ_ONCE(enrolment->start) == task->group_leader->start_boottime &&
+         READ_ONCE(enrolment->program) == task->self_exec_id;
 }
 
 // False for every process that is not measured.
