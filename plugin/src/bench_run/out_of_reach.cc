@@ -2,6 +2,7 @@
 #include "bench_run/out_of_reach.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -92,7 +93,8 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
   const auto end = [&](std::uint64_t space, int parent, int process, int how) {
     const auto found = running.find({space, process});
     if (found == running.end() || found->second.parent != parent) return;
-    if (!found->second.is_ended_by_us) ends.push_back({process, found->second.name, how});
+    // By an exit code of ours; a signal is the program's.
+    if (!found->second.is_ended_by_us || WIFSIGNALED(how)) ends.push_back({process, found->second.name, how});
     running.erase(found);
   };
   std::uint64_t space_of_command = 0;
