@@ -218,9 +218,13 @@ class OutsideOfTests(Ends):
                 continue
             with self.subTest(name):
                 stopped = f"sh -c 'ulimit -c 0; exec {program} {arguments}'"
-                self.below_shell("", stopped)
+                done = self.below_shell("", stopped)
                 crashed = bool(arguments)
                 self.assertEqual(self.exits(), [(name, "SIGABRT")] if crashed else [])
+                if crashed:
+                    # The framework's signal handler ended the test and the run.
+                    self.assertIn(f"crashed: {name} crashed in Crashes or after it, by SIGABRT", self.summary().out)
+                    self.assertIn(f"bench: {name} was ended by SIGABRT in its last test or after it", done.err)
 
 
 class Listeners(Ends):
