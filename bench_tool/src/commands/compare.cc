@@ -198,7 +198,11 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   if (reason == "none") reason = "nothing is gated (--gate none)";
   const std::string lost = lost_programs(result);
   const std::vector<const Comparison*> rows = pointers_to(result.rows);
-  const std::string left_out = options.gate.counts ? not_compared(rows, kCompareSides) : "";
+  std::string left_out = options.gate.counts ? not_compared(rows, kCompareSides) : "";
+  const bool has_timed = options.gate.times() && !options.is_counts_only;
+  if (const std::string times = has_timed ? times_not_compared(rows, options.gate) : ""; !times.empty()) {
+    left_out += (left_out.empty() ? "" : "; ") + times;
+  }
   const bool has_failing = std::any_of(result.rows.begin(), result.rows.end(), fails);
   if (has_failing || !lost.empty()) {
     std::string why = has_failing ? reason : "";
@@ -212,6 +216,9 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   if (options.gate.counts && judged_nothing(rows)) {
     return {cli::kExitNoVerdict,
             fmt::format("no answer, exit code 3: {}{}", unjudged, left_out.empty() ? ", and no other was judged" : "")};
+  }
+  if (has_timed && compared_no_time(rows, options.gate)) {
+    return {cli::kExitNoVerdict, "no answer, exit code 3: " + unjudged};
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return lacks_answer(row, options.gate) || (options.gate.counts && row.has_unclear_processes);
