@@ -249,12 +249,12 @@ class Refusals(Case):
 
 class HostileTexts(Case):
     """Texts that someone else chose: they must not move the cursor of a terminal, set its title, turn a line round or begin a new one."""
-    EVIL = "\x1b[31mP\x1b]0;x\a\u202egpj\u0085"
-    SHOWN = r"\x1b[31mP\x1b]0;x\x07\u202egpj\u0085"
+    EVIL = "\x1b[31mP\x1b]0;x\a\u202egpj\u0085\n::error::e"
+    SHOWN = r"\x1b[31mP\x1b]0;x\x07\u202egpj\u0085\x0a::error::e"
 
     def harmless(self, done):
         printed = done.err + "".join(line for line in done.out.splitlines(True) if "SYSCOST" in line)
-        for character in "\x1b\a\r\u202e\u0085":
+        for character in ("\x1b", "\a", "\r", "\u202e", "\u0085", "\n::error"):
             self.assertNotIn(character, printed)
         for line in done.err.splitlines():
             self.assertTrue(line.startswith(("syscost: ", "  ")), done.err)

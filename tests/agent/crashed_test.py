@@ -218,9 +218,13 @@ class OutsideOfTests(Ends):
                 continue
             with self.subTest(name):
                 stopped = f"sh -c 'ulimit -c 0; exec {program} {arguments}'"
-                self.below_shell("", stopped)
+                done = self.below_shell("", stopped)
                 crashed = bool(arguments)
                 self.assertEqual(self.exits(), [(name, "SIGABRT")] if crashed else [])
+                if crashed:
+                    # The framework's signal handler ended the test and the run.
+                    self.assertIn(f"crashed: {name} crashed in Crashes or after it, by SIGABRT", self.summary().out)
+                    self.assertIn(f"bench: {name} was ended by SIGABRT in its last test or after it", done.err)
 
 
 class Listeners(Ends):
@@ -239,6 +243,26 @@ class Listeners(Ends):
                 self.assertEqual(set(self.outcomes().values()), {"passed"})
                 self.assertEqual(self.marks()[-1], ("end", "failed"))
                 self.assertRegex(self.summary().out, r"failed: agent_ends(_linked)? failed outside of its tests")
+
+    def test_a_problem_of_ours_is_no_failure_of_the_program(self):
+        self.needs("ebpf")
+        linked = PROGRAM + "_linked"
+        ebpf, void = f"--syscost_csv={self.csv}", {"SYSCOST_BACKEND": "ebpf", "SYSCOST_TEST_END": "closed"}
+        old = os.path.join(self.folder, "old.csv")
+        self.run_program(linked, f"--syscost_csv={old}", SYSCOST_BACKEND="ebpf")
+        for command in ((linked, ebpf), (BENCH, "run", f"--csv={self.csv}", "--", linked)):
+            with self.subTest(command):
+                done = self.run_program(*command, code=1, **void)
+                self.assertIn("the counts of test Ends.Here are void", done.err)
+                self.assertEqual(self.marks(), [("begin", ""), ("end", "passed")])
+                compared = self.run_program(BENCH, "compare", old, self.csv)
+                self.assertIn("verdict: ok", compared.out)
+                os.remove(self.csv)
+                # What fails besides is the program's.
+                for what in ("suite", "environment", "iteration", "test"):
+                    self.run_program(*command, code=1, SYSCOST_TEST_FAIL=what, **void)
+                    self.assertEqual(self.marks()[-1], ("end", "failed"), what)
+                    os.remove(self.csv)
 
     def test_a_listener_that_counts_blocks_of_the_heap_sees_none_of_ours(self):
         for _, done in self.both(SYSCOST_TEST_FAIL="heap"):

@@ -72,6 +72,13 @@ class Tests(RunCase):
             much = max(much, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
         self.assertLess(much, some)
 
+    def test_a_folder_with_colons_in_its_name(self):
+        folder = os.path.join(self.folder, "a::b:")
+        os.mkdir(folder)
+        self.run_program("env", "-C", folder, BENCH, "run", f"--csv={self.csv}", "--", PLAIN, "--gtest_filter=Shapes.CallsThreeTimes")
+        self.assertEqual(self.getppids(), {"Shapes.CallsThreeTimes": 3})
+        self.run_program("env", "-C", folder, BENCH, "run", "--", PLAIN, "--gtest_filter=Shapes.CallsThreeTimes")
+
     def test_a_suite_that_ctest_runs(self):
         self.check_below_ctest(f"{PLAIN} --gtest_filter=Shapes.CallsThreeTimes",
                                f'sh -c "{PLAIN} --gtest_filter=WithFixture.One"')

@@ -13,7 +13,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import BIN, PLAIN, main  # noqa: E402
+from adapter_case import BIN, MANY, PLAIN, main  # noqa: E402
 from surroundings_test import needs  # noqa: E402
 from rights import MAY_HAVE_NETWORKS  # noqa: E402
 from run_case import BENCH, RunCase  # noqa: E402
@@ -108,6 +108,52 @@ class OuterProc(RunCase):
         self.needs("dispatch")
         self.run_program(*self.enter, BENCH, "run", "--process", "--backend=dispatch", f"--csv={self.csv}", "--", "sh", "-c", "true")
         self.assertEqual([row["lost"] for row in self.rows() if row["record"] == "test"], ["0"])
+
+
+@needs("unshare")
+class WithoutProc(RunCase):
+    """Without /proc no program learns its own folder, nor which threads and descriptors it has."""
+
+    def setUp(self):
+        super().setUp()
+        hidden = 'mount --make-rprivate / && mount -t tmpfs none /proc && exec "$@"'
+        self.enter = ["unshare", *([] if os.geteuid() == 0 else ["-r"]), "--mount", "sh", "-c", hidden, "sh"]
+        if subprocess.run([*self.enter, "true"], stderr=subprocess.DEVNULL, check=False).returncode != 0:
+            self.skipTest("a mount namespace cannot be made here")
+        # What somebody puts where a relative path leads to.
+        self.here = os.path.join(self.folder, "a", "bin")
+        self.mark = os.path.join(self.folder, "was_executed")
+        os.makedirs(self.here)
+        for folder in ("libexec/syscost", "bin", "bin/libexec/syscost"):
+            os.makedirs(os.path.join(self.folder, "a", folder), exist_ok=True)
+            for name in ("syscost-run", "syscost-guest", "syscost-inject", "bench"):
+                planted = os.path.join(self.folder, "a", folder, name)
+                with open(planted, "w", encoding="utf-8") as file:
+                    file.write(f"#!/bin/sh\ntouch {self.mark}\n")
+                os.chmod(planted, 0o755)
+
+    def refused(self, *command, code=2):
+        done = self.run_program("env", "-C", self.here, *self.enter, *command, code=code)
+        self.assertFalse(os.path.exists(self.mark), f"{command} executed a program of the working directory")
+        self.assertIn("this program's own folder is not known: /proc/self/exe: No such file or directory\n  fix: mount /proc", done.err)
+
+    def test_bench_executes_nothing_of_the_working_directory(self):
+        for arguments in (("run", "--", "/bin/true"), ("run", "--live", "--", "/bin/true"), ("doctor",), ("faults", "--", "/bin/true")):
+            with self.subTest(arguments):
+                self.refused(BENCH, *arguments)
+
+    def test_nor_do_its_programs(self):
+        folder = os.path.join(BIN, "..", "libexec", "syscost")
+        self.refused(os.path.join(folder, "syscost-run"), "--", "/bin/true")
+        inject = os.path.join(folder, "syscost-inject")
+        if os.path.exists(inject):
+            self.refused(inject, "/bin/true", "true", code=0)
+
+    def test_dispatch_does_not_count_threads_that_it_cannot_list(self):
+        self.needs("dispatch")
+        done = self.run_program(*self.enter, MANY, f"--syscost_csv={self.csv}", "--syscost_backend=dispatch", ONE_TEST, code=2)
+        self.assertIn("/proc/self/task", done.err)
+        self.assertIn("mount /proc", done.err)
 
 
 if __name__ == "__main__":

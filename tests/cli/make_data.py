@@ -210,6 +210,11 @@ def make_times():
               + benchmark("BM_Sort", scattered(3.0, 0.01), "ms", 200)
               + [dict(skipped, name="BM_Skips", skipped=True, skip_message="no disk")],
               date="2026-11-21T02:52:31+00:00", library_build_type="debug")
+    # Times that are none, in all benchmarks and in one.
+    none = float("nan")
+    save_json("google_without_times.json", benchmark("BM_Write/8", [none] * 10) + benchmark("BM_Sort", [-3.0] * 10, "ms", 200))
+    save_json("google_one_without_time.json", benchmark("BM_Write/8", [none] * 10)
+              + benchmark("BM_Sort", scattered(3.0, 0.01), "ms", 200))
     # So noisy that the medians move one way and the estimate of the ratio the other.
     save_json("google_noisy_old.json", benchmark("BM_Noisy", [450, 399, 795, 485, 650, 713, 521, 537, 789, 544]))
     save_json("google_noisy_new.json", benchmark("BM_Noisy", [367, 363, 371, 676, 640, 679, 395, 805, 799, 537]))

@@ -2,6 +2,7 @@
 #include "budgets/budget_check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -16,10 +17,17 @@ struct Limited {
   std::string name;
   std::vector<Figure> now;
   std::vector<Figure> before;
+  bool lacks_number = false;  ///< Of what must have one: it was not measured, now or for the baseline.
 };
 
 std::vector<Figure> figures_of(const Budget& budget, const std::optional<Subject>& subject, const Subject* before) {
   return subject ? budget.measure->figures(*subject, before, budget.choice) : std::vector<Figure>();
+}
+
+/// True if each window of this kind has figures, unless they were not measured. Percentiles need enough calls, a peak
+/// may be another window's, and what is in no baseline is a total of tests.
+bool must_have_figures(const Measure& measure, std::string_view kind) {
+  return measure.together == Together::sum && (measure.is_in_baseline || kind == "test");
 }
 
 std::vector<Limited> windows_of(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
@@ -27,7 +35,11 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
   for (const BudgetedWindow& window : windows) {
     if (!window.now || !budget.matches(window.kind, window.name, window.program)) continue;
     const Subject* before = window.before ? &*window.before : nullptr;
-    all.push_back({window.display, figures_of(budget, window.now, before), figures_of(budget, window.before, before)});
+    Limited one{window.display, figures_of(budget, window.now, before), figures_of(budget, window.before, before)};
+    const bool is_comparable = before != nullptr || !budget.measure->needs_baseline;
+    one.lacks_number = must_have_figures(*budget.measure, window.kind) &&
+                       ((one.now.empty() && is_comparable) || (budget.max_growth && before && one.before.empty()));
+    all.push_back(std::move(one));
   }
   return all;
 }
@@ -71,9 +83,11 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
   }
   std::vector<Limited> all;
   for (const auto& [name, sum] : sums) {
-    Limited one{name, {}, {}};
+    Limited one{name, {}, {}, false};
     if (sum.now) one.now = {{"", *sum.now}};
     if (sum.before && sum.has_before) one.before = {{"", *sum.before}};
+    one.lacks_number =
+        budget.measure->together == Together::sum && (!sum.now || (budget.max_growth && sum.has_before && !sum.before));
     all.push_back(std::move(one));
   }
   return all;
@@ -84,6 +98,21 @@ bool has_grown(const Budget& budget, double before, double now) {
   if (budget.measure->together != Together::nothing) return true;
   // Percentiles are values of buckets, so two neighbours may have one value.
   return histogram_bucket(static_cast<std::uint64_t>(now)) > histogram_bucket(static_cast<std::uint64_t>(before)) + 1;
+}
+
+/// `not measured in 2 of 5 tests: A.One, A.Two`; "" if all have their numbers.
+std::string not_measured(const Budget& budget, const std::vector<Limited>& all) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string_view> names;
+  for (const Limited& one : all) {
+    if (one.lacks_number) names.emplace_back(one.name);
+  }
+  if (names.empty()) return {};
+  const std::size_t count = names.size();
+  names.resize(std::min(count, kMostNamed));
+  return fmt::format("not measured in {} of {} {}{}: {}{}", count, all.size(),
+                     budget.per == Per::test ? "test" : "program", all.size() == 1 ? "" : "s", fmt::join(names, ", "),
+                     count > kMostNamed ? ", ..." : "");
 }
 
 }  // namespace
@@ -132,6 +161,9 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
                                    : together == Together::most
                                        ? "not measured, or memory was higher before these tests"
                                        : "it was not measured");
+    } else if (std::string lacking = not_measured(budget, all); !lacking.empty()) {
+      // The other tests' numbers say nothing of these.
+      out.unjudged.emplace_back(i, std::move(lacking));
     }
   }
   return out;

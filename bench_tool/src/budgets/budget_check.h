@@ -40,7 +40,7 @@ struct Judgement {
   std::size_t kept = 0;  ///< Limits that were not.
   /// A budget that limits nothing is a typing mistake: which, and that no test matches.
   std::vector<std::pair<std::size_t, std::string>> unmatched;
-  /// Nothing of what it limits was measured: which, and why.
+  /// What it limits was not measured, or not in all tests: which, and why.
   std::vector<std::pair<std::size_t, std::string>> unjudged;
 };
 

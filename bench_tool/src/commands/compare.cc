@@ -188,20 +188,27 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   const std::string lost = lost_programs(result);
   const std::vector<const Comparison*> rows = pointers_to(result.rows);
   const bool counts = options.gate.counts;
-  const std::string left_out = counts ? not_compared(rows) : "";
+  std::string left_out = counts ? not_compared(rows) : "";
+  const bool has_timed = options.gate.times() && !options.is_counts_only;
+  if (const std::string times = has_timed ? times_not_compared(rows, options.gate) : ""; !times.empty()) {
+    left_out += (left_out.empty() ? "" : "; ") + times;
+  }
   const bool has_failing = std::any_of(result.rows.begin(), result.rows.end(), fails);
   if (has_failing || !lost.empty() || result.exceeds_budgets) {
     return {cli::kExitRegression,
             "red, exit code 1: " + in_one_sentence({has_failing ? reason : "", lost, left_out, result.budgets})};
   }
   const std::string unjudged =
-      counts ? in_one_sentence({left_out, without_verdict(rows), in_doubt(rows), accepted(rows)}) : "";
+      counts ? in_one_sentence({left_out, without_verdict(rows), in_doubt(rows), accepted(rows)}) : left_out;
   const auto no_answer = [](const std::string& why) {
     return Conclusion{cli::kExitNoVerdict, "no answer, exit code 3: " + why};
   };
   if (counts && judged_nothing(rows)) {
     return no_answer(
         in_one_sentence({unjudged + (left_out.empty() ? ", and no other was judged" : ""), result.budgets}));
+  }
+  if (has_timed && compared_no_time(rows, options.gate)) {
+    return no_answer(in_one_sentence({unjudged, result.budgets}));
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return lacks_answer(row, options.gate) || (counts && row.has_unclear_processes);

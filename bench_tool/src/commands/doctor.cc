@@ -92,8 +92,13 @@ int exit_code_of(const ChildEnd& end, const std::string& program, std::ostream& 
 
 int doctor_of_this_syscost(std::ostream& out, std::ostream& err) {
   const std::string runner = runner_path();
+  const auto refuse = [&](int error) {
+    err << "bench: " << no_runner(runner, "bench doctor", error) << '\n';
+    return cli::kExitBadInput;
+  };
+  if (runner.empty()) return refuse(errno);
   const ChildEnd end = run_child({runner, "--doctor"}, [&](std::string_view piece) { out << piece; });
-  if (end.error != 0) return no_runner("bench doctor", end.error, err);
+  if (end.error != 0) return refuse(end.error);
   return exit_code_of(end, runner, err);
 }
 

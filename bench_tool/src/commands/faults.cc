@@ -98,10 +98,10 @@ bool is_red(const cli::Options& options, const SweepTable& table) {
   });
 }
 
-faults::SweepOptions sweep_options(const cli::Options& options) {
+faults::SweepOptions sweep_options(const cli::Options& options, const std::string& runner) {
   const cli::FaultsOptions& own = options.faults;
   faults::SweepOptions sweep;
-  sweep.runner = runner_path();
+  sweep.runner = runner;
   sweep.command = options.a;
   sweep.command.front() = path_of(options.a.front());
   if (!own.framework.empty()) {
@@ -152,13 +152,12 @@ std::string rendered(const faults::SweepState& state, const cli::Options& option
 /// Runs the sweep. `harm`: what it did to what is not its own. Returns the fault, or "".
 std::string run_sweep(const cli::Options& options, faults::SweepState& state, bool& was_interrupted,
                       std::vector<std::string>& harm, std::ostream& err) {
-  faults::SweepOptions sweep = sweep_options(options);
+  const std::string runner = runner_path();
+  if (runner.empty() || ::access(runner.c_str(), X_OK) != 0) return no_runner(runner, "bench faults", errno);
+  faults::SweepOptions sweep = sweep_options(options, runner);
   if (sweep.command.front().empty()) return fmt::format("{}: no such program in PATH", options.a.front());
   if (::access(sweep.command.front().c_str(), X_OK) != 0) {
     return fmt::format("{}: {}", options.a.front(), std::generic_category().message(errno));
-  }
-  if (::access(sweep.runner.c_str(), X_OK) != 0) {
-    return faults::without_a_part(fmt::format("{}: {}", sweep.runner, std::generic_category().message(errno)));
   }
   if (std::string fault = faults::words_fault(sweep.runner, sweep.plan); !fault.empty()) return fault;
   std::error_code unknown;

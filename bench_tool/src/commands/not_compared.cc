@@ -5,12 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+
+#include "syscost/schema.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 using stats::Comparison;
+
+constexpr std::size_t kMostUncompared = 5;
 
 std::size_t count(const std::vector<const Comparison*>& rows, bool (*is)(const Comparison&)) {
   return static_cast<std::size_t>(
@@ -19,6 +24,29 @@ std::size_t count(const std::vector<const Comparison*>& rows, bool (*is)(const C
 
 bool is_paired(const Comparison& row) {
   return row.is_paired() && !row.is_plain;
+}
+
+/// True if both sides ran the test, so that its times are expected.
+bool has_times_to_compare(const Comparison& row) {
+  static constexpr std::array<std::string_view, 5> kTimed = {"test", "loop", "benchmark", "process",
+                                                             schema::kKindGpuKernel};
+  return row.is_paired() && row.verdict != stats::Verdict::errored &&
+         std::find(kTimed.begin(), kTimed.end(), row.old_window->kind) != kTimed.end();
+}
+
+bool lacks_times(const Comparison& row, const cli::Gate& gate) {
+  const auto is_compared = [](const std::optional<stats::TimeVerdict>& time) {
+    return time && time->verdict != stats::Verdict::incomparable;
+  };
+  return has_times_to_compare(row) && !(gate.wall && is_compared(row.time)) && !(gate.cpu && is_compared(row.cpu));
+}
+
+std::string_view why_no_times(const Comparison& row, const cli::Gate& gate) {
+  const auto has_none = [&](const stats::WindowSummary& window) {
+    return (!gate.wall || window.times_ns.empty()) && (!gate.cpu || window.cpu.times_ns.empty());
+  };
+  if (has_none(*row.new_window)) return has_none(*row.old_window) ? "neither side has one" : "NEW has none";
+  return has_none(*row.old_window) ? "OLD has none" : "they were measured in different ways";
 }
 
 }  // namespace
@@ -34,13 +62,12 @@ bool is_not_compared(const Comparison& row) {
 }
 
 std::string not_compared(const std::vector<const Comparison*>& rows) {
-  constexpr std::size_t kMostNamed = 5;
   std::map<std::string, std::size_t> reasons;
   std::vector<std::string_view> named;
   for (const Comparison* row : rows) {
     if (!is_not_compared(*row)) continue;
     ++reasons[row->reason];
-    if (named.size() < kMostNamed) named.emplace_back(row->name);
+    if (named.size() < kMostUncompared) named.emplace_back(row->name);
   }
   if (reasons.empty()) return {};
   const auto most = std::max_element(reasons.begin(), reasons.end(),
@@ -49,7 +76,7 @@ std::string not_compared(const std::vector<const Comparison*>& rows) {
   const std::size_t left_out = count(rows, is_not_compared);
   return fmt::format("{} of {} test{} could not be compared: {}{}: {}{}", left_out, all, all == 1 ? "" : "s",
                      most->first, reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second),
-                     fmt::join(named, ", "), left_out > kMostNamed ? ", ..." : "");
+                     fmt::join(named, ", "), left_out > kMostUncompared ? ", ..." : "");
 }
 
 std::string without_verdict(const std::vector<const Comparison*>& rows) {
@@ -75,6 +102,33 @@ bool judged_nothing(const std::vector<const Comparison*>& rows) {
   };
   const bool has_unjudged = count(rows, is_not_compared) != 0 || !without_verdict(rows).empty();
   return has_unjudged && count(rows, has_verdict) == 0;
+}
+
+std::string times_not_compared(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
+  std::vector<std::string_view> named;
+  std::map<std::string_view, std::size_t> reasons;
+  std::size_t left_out = 0;
+  for (const Comparison* row : rows) {
+    if (!lacks_times(*row, gate)) continue;
+    ++left_out;
+    ++reasons[why_no_times(*row, gate)];
+    if (named.size() < kMostUncompared) named.emplace_back(row->name);
+  }
+  if (left_out == 0) return {};
+  const auto most = std::max_element(reasons.begin(), reasons.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const std::size_t all = count(rows, has_times_to_compare);
+  return fmt::format("the times of {} of {} test{} could not be compared: {}{}: {}{}", left_out, all,
+                     all == 1 ? "" : "s", most->first,
+                     reasons.size() == 1 ? "" : fmt::format(" ({} of them)", most->second), fmt::join(named, ", "),
+                     left_out > kMostUncompared ? ", ..." : "");
+}
+
+bool compared_no_time(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
+  const std::size_t all = count(rows, has_times_to_compare);
+  return all != 0 && std::all_of(rows.begin(), rows.end(), [&](const Comparison* row) {
+           return !has_times_to_compare(*row) || lacks_times(*row, gate);
+         });
 }
 
 std::string errors_not_compared(const std::vector<const Comparison*>& rows) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
@@ -31,6 +32,13 @@ std::string accepted(const std::vector<const stats::Comparison*>& rows);
 
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const stats::Comparison*>& rows);
+
+/// `the times of 2 of 5 tests could not be compared: NEW has none: BM_Copy, BM_Move`, of the clocks that are gated; ""
+/// if each test has one that was compared.
+std::string times_not_compared(const std::vector<const stats::Comparison*>& rows, const cli::Gate& gate);
+
+/// True if both sides ran a test, and no time that is gated could be compared.
+bool compared_no_time(const std::vector<const stats::Comparison*>& rows, const cli::Gate& gate);
 
 /// A warning that failed calls were measured on one side only; "" if there is no such test.
 std::string errors_not_compared(const std::vector<const stats::Comparison*>& rows);

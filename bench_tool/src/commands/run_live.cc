@@ -116,8 +116,7 @@ pid_t start(const std::string& program, std::vector<std::string>& arguments, con
   if (child != 0) return child;
   ::sigaction(SIGCHLD, &of_children, nullptr);
   ::execv(program.c_str(), pointers.data());
-  no_runner("bench run", errno, std::cerr);
-  std::cerr.flush();
+  fmt::print(stderr, "bench: {}\n", no_runner(program, "bench run", errno));
   ::_exit(cli::kExitBadInput);
 }
 

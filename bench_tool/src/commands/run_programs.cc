@@ -16,30 +16,32 @@
 
 #include "commands/run_live.h"
 #include "csv/printable.h"
+#include "os/own_program.h"
 #include "os/room_for_arguments.h"
 
 namespace syscost::bench::commands {
 
 std::string runner_path() {
-  std::error_code error;
-  const std::filesystem::path bench = std::filesystem::read_symlink("/proc/self/exe", error);
+  const std::filesystem::path bench = own_program_path();
+  if (bench.empty()) return {};
   return (bench.parent_path() / SYSCOST_RUN_FROM_BENCH).lexically_normal();
 }
 
-int no_runner(std::string_view command, int error, std::ostream& err) {
-  if (error == E2BIG) {
-    err << fmt::format("bench: {}: {}\n  fix: {}\n", runner_path(), std::generic_category().message(error),
-                       csv::printable(how_to_make_room(environ)));
-    return cli::kExitBadInput;
-  }
-  err << fmt::format(
-      "bench: {}: {}\n`{}` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).\n",
-      runner_path(), std::generic_category().message(error), command);
-  return cli::kExitBadInput;
+std::string no_runner(const std::string& runner, std::string_view command, int error) {
+  if (runner.empty()) return fmt::format("{}\n  fix: {}", why_own_program_is_unknown(error), kOwnProgramRemedy);
+  const std::string why = fmt::format("{}: {}", runner, std::generic_category().message(error));
+  if (error == E2BIG) return fmt::format("{}\n  fix: {}", why, csv::printable(how_to_make_room(environ)));
+  return fmt::format("{}\n`{}` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
+                     why, command);
 }
 
 int run_programs(const cli::Options& options, std::ostream& err) {
   const std::string program = runner_path();
+  const auto refuse = [&] {
+    err << "bench: " << no_runner(program, "bench run", errno) << '\n';
+    return cli::kExitBadInput;
+  };
+  if (program.empty()) return refuse();
   std::vector<std::string> arguments = {"bench run"};
   arguments.insert(arguments.end(), options.run_arguments.begin(), options.run_arguments.end());
   const auto mark = std::find(arguments.begin(), arguments.end(), "--");
@@ -53,7 +55,7 @@ int run_programs(const cli::Options& options, std::ostream& err) {
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   pointers.push_back(nullptr);
   ::execv(program.c_str(), pointers.data());
-  return no_runner("bench run", errno, err);
+  return refuse();
 }
 
 }  // namespace syscost::bench::commands

@@ -14,9 +14,9 @@ namespace syscost::bench::commands {
 /// Becomes syscost-run, with the arguments of `options`. Returns an exit code where it is not there.
 int run_programs(const cli::Options& options, std::ostream& err);
 
-/// Where syscost-run is, or would be.
+/// Where syscost-run is, or would be; empty if the folder of bench is not known, and errno says why.
 std::string runner_path();
-/// Says that `command` ("bench run") could not execute it; the exit code.
-int no_runner(std::string_view command, int error, std::ostream& err);
+/// Why `command` ("bench run") could not execute `runner`, which may be empty, and what to do.
+std::string no_runner(const std::string& runner, std::string_view command, int error);
 
 }  // namespace syscost::bench::commands

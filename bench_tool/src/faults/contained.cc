@@ -31,15 +31,23 @@ void close_if_open(int& file) {
   file = -1;
 }
 
+constexpr const char* kOpenFiles = "/proc/self/fd";
+
+std::error_code open_files(std::vector<int>& files) {
+  std::error_code error;
+  for (fs::directory_iterator entry(kOpenFiles, error), end; !error && entry != end; entry.increment(error)) {
+    files.push_back(std::atoi(entry->path().filename().c_str()));
+  }
+  return error;
+}
+
 /// Closes what exec would close, without `kept`, for a child that lives on without exec. If it held the lock of bench's
 /// state file, no sweep could go on with the file after bench has been killed. If it held the reading end of a report,
 /// the keeper that writes the report would not see that bench has ended.
+/// Where the files cannot be listed, the process ends: with a file too many, bench would wait for ever.
 void close_as_exec_does(const std::set<int>& kept) {
   std::vector<int> files;
-  std::error_code error;
-  for (fs::directory_iterator entry("/proc/self/fd", error), end; !error && entry != end; entry.increment(error)) {
-    files.push_back(std::atoi(entry->path().filename().c_str()));
-  }
+  if (open_files(files)) ::_exit(1);
   for (const int file : files) {
     const int flags = ::fcntl(file, F_GETFD);
     if (flags >= 0 && (flags & FD_CLOEXEC) != 0 && kept.count(file) == 0) ::close(file);
@@ -59,6 +67,11 @@ ContainedRuns::ContainedRuns() {
   working_ = fs::current_path(error);
   if (error) {
     fault_ = fmt::format("no working directory: {}", error.message());
+    return;
+  }
+  std::vector<int> files;
+  if (error = open_files(files); error) {
+    fault_ = fmt::format("{}: {}; mount /proc (mount -t proc proc /proc)", kOpenFiles, error.message());
     return;
   }
   const fs::path temporary = fs::temp_directory_path(error);

@@ -81,6 +81,20 @@ std::map<ProgramKey, const RunFacts*> runs_with(const Dataset& data, RunFacts::M
   return all;
 }
 
+/// The test in which the signal came that ended the process after the end of its tests, if it may have come in one;
+/// else
+/// "". In the signal handlers of Catch2 and doctest the test fails and all tests end. GoogleTest has none, and says how
+/// its tests ended.
+std::string test_of_signal(const Dataset& data, const ProgramKey& key) {
+  const std::map<ProgramKey, const RunFacts*> ends = runs_with(data, RunFacts::Mark::end);
+  const auto end = ends.find(key);
+  if (end == ends.end() || !data.text(end->second->outcome).empty() || !has_all_tests(data)) return {};
+  const std::map<ProgramKey, Traces> traces = traces_of(data, {key});
+  const auto its = traces.find(key);
+  const Sample* const last = its != traces.end() ? its->second.last : nullptr;
+  return last != nullptr && data.text(last->totals.outcome) == "failed" ? data.text(last->test) : "";
+}
+
 }  // namespace
 
 std::vector<Unfinished> unfinished_programs(const Dataset& data) {
@@ -134,6 +148,7 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data) {
     one.has_finished = begins.count(key) != 0;
     one.has_not_begun = !one.has_finished;
     one.how = data.text(run->outcome);
+    if (one.has_finished) one.last = test_of_signal(data, key);
     found.emplace_back(run, std::move(one));
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -148,6 +163,7 @@ std::string text_of(const Unfinished& program) {
                        program.program, program.test);
   }
   const std::string where = program.has_not_begun     ? " before it reported a test"
+                            : !program.last.empty()   ? " in " + program.last + " or after it"
                             : program.has_finished    ? " after its tests ended"
                             : !program.test.empty()   ? " in " + program.test
                             : !program.after.empty()  ? " after " + program.after

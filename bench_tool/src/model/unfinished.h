@@ -27,7 +27,8 @@ struct Unfinished {
   bool is_after_known = true;  ///< False where not all tests of the run were read.
   bool has_exited = false;     ///< By exit(), or main returned: the test's row has what was counted until then.
   bool has_not_begun = false;  ///< It ended before it reported a test,
-  bool has_finished = false;   ///< or after they ended.
+  bool has_finished = false;   ///< or after they ended,
+  std::string last;            ///< unless a signal in this test ended them; "" if none did, or if it is not known.
   std::string how;             ///< `SIGABRT`, `exit code 7`; "" if it is not known.
 };
 

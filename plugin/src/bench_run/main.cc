@@ -31,6 +31,7 @@
 #include "bench_run/variables_below.h"
 #include "bench_run/whole_command.h"
 #include "os/null_ended.h"
+#include "os/own_program.h"
 #include "os/passing_signals.h"
 #include "os/printable.h"
 #include "os/room_for_arguments.h"
@@ -48,10 +49,9 @@ std::size_t g_environment_before = 0;
 
 /// The folder of this program, of the agent beside it, and of `bench` in relation to it.
 std::string own_folder() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size() - 1);
-  const std::string_view text(path.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
-  return std::string(text.substr(0, text.rfind('/')));
+  const std::string path = own_program_path();
+  if (path.empty()) refuse(why_own_program_is_unknown(errno), kOwnProgramRemedy);
+  return path.substr(0, path.rfind('/'));
 }
 
 /// `words` as a shell reads them.

@@ -95,7 +95,9 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
     const auto found = running.find({space, process});
     if (found == running.end() || found->second.parent != parent) return;
     const Program& program = found->second;
-    if (!program.is_ended_by_us && !(program.lists && WIFEXITED(how))) ends.push_back({process, program.name, how});
+    // By an exit code of ours, or of a listing; a signal is the program's.
+    const bool is_told = program.is_ended_by_us || program.lists;
+    if (!is_told || WIFSIGNALED(how)) ends.push_back({process, program.name, how});
     running.erase(found);
   };
   std::uint64_t space_of_command = 0;

@@ -51,6 +51,8 @@ std::string when(const Notes::End& end, const std::vector<Program>& programs, co
     return end.status != 0 && (is_fault(end.status) || !runs_tests) ? "before it reported a test" : "";
   }
   if (!its->has_ended) return "before its tests did";
+  // In the signal handlers of Catch2 and doctest the test fails and all tests end.
+  if (WIFSIGNALED(end.status) && !its->has_passed && !its->has_failed) return "in its last test or after it";
   return WIFSIGNALED(end.status) || (end.status != 0 && its->has_passed) ? "after its tests ended" : "";
 }
 
@@ -82,7 +84,7 @@ void tell_ends(const std::vector<Notes::End>& ends, const RowFile& rows) {
   }
   if (!rows.is_named()) return;  // the summary says it
   for (const std::string& line : lines) {
-    std::fprintf(stderr, "bench: %s: bench summary %s\n", printable(line).c_str(), rows.path().c_str());
+    std::fprintf(stderr, "bench: %s: bench summary %s\n", printable(line).c_str(), printable(rows.path()).c_str());
   }
 }
 

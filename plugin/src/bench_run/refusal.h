@@ -17,7 +17,7 @@ constexpr int kExitNothingMeasured = 1;
 
 /// Ends this process before the command starts.
 [[noreturn]] inline void refuse(const std::string& why, const std::string& remedy) {
-  std::fprintf(stderr, "bench: %s\n  fix: %s\n", printable_lines(why).c_str(), printable_lines(remedy).c_str());
+  std::fprintf(stderr, "bench: %s\n  fix: %s\n", printable(why).c_str(), printable_lines(remedy).c_str());
   report_refused(why);
   std::exit(kExitBadInput);
 }

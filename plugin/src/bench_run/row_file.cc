@@ -40,6 +40,7 @@ std::string folder_of_bazel() {
 constexpr std::string_view kBegins = ",begin,,0,run,,";
 constexpr std::string_view kEnds = ",run,,end,,0,run,,";
 constexpr std::string_view kPassed = ",passed,";
+constexpr std::string_view kFailed = ",failed,";
 
 /// True for a row of this run in the CSV at `path`.
 bool is_of_this_run(const std::string& line, const std::string& path) {
@@ -167,6 +168,7 @@ std::vector<RowFile::Program> RowFile::programs() const {
         if (line.compare(0, end, one.first_cells) != 0) continue;
         one.has_ended = true;
         one.has_passed = line.find(kPassed, end) != std::string::npos;
+        one.has_failed = line.find(kFailed, end) != std::string::npos;
       }
     }
   }

@@ -39,7 +39,8 @@ class RowFile {
     std::string process;      ///< Its id.
     std::string first_cells;  ///< The columns before `kind`.
     bool has_ended = false;   ///< Its tests came to their end.
-    bool has_passed = false;  ///< And all passed.
+    bool has_passed = false;  ///< And all passed,
+    bool has_failed = false;  ///< or something failed. Neither: its framework does not say it.
   };
   /// The programs that began tests.
   std::vector<Program> programs() const;

@@ -34,10 +34,14 @@ std::string_view own_folder(PathBuffer& room) {
   // unknown.
   if (is_main_program && has_more_rights_than_caller()) return {};
   if (is_main_program) {
-    // In a chroot, /proc shows no path for a program that was started in another mount namespace.
+    // In a chroot, /proc shows no path for a program that was started in another mount namespace. A relative path would
+    // begin at the working directory, where others may have put files.
     // NOLINTNEXTLINE(performance-no-int-to-ptr): as above
     const auto* const started_as = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
-    if (realpath("/proc/self/exe", room.data()) == nullptr && realpath(started_as, room.data()) == nullptr) return {};
+    if (realpath("/proc/self/exe", room.data()) == nullptr &&
+        (started_as == nullptr || *started_as != '/' || realpath(started_as, room.data()) == nullptr)) {
+      return {};
+    }
   } else if (realpath(ours.dli_fname, room.data()) == nullptr) {
     return {};
   }

@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "os/own_descriptors.h"
+#include "os/printable.h"
 #include "os/small_file.h"
 #include "os/task_flags.h"
 
@@ -134,7 +135,7 @@ std::string described(int descriptor) {
   const ssize_t length = readlink(link.c_str(), room.data(), room.size());
   if (length < 0) return "unknown";
   std::string name(room.data(), static_cast<std::size_t>(length));
-  name = without_separator(std::move(name));
+  name = without_separator(printable(name));
   constexpr std::string_view kAnonymous = "anon_inode:";
   if (name.starts_with(kAnonymous)) {
     name.erase(0, kAnonymous.size());

@@ -54,6 +54,9 @@ TEST(Ends, Here) {
     raise(SIGSEGV);
   }
   if (ends_by("abort")) std::abort();
+  if (ends_by("closed")) {
+    for (int file = 3; file < 4096; ++file) close(file);
+  }
   if (ends_by("exit")) std::exit(0);
   if (ends_by("_exit")) _exit(0);
   if (ends_by("exec")) execl("/bin/true", "true", nullptr);
@@ -81,6 +84,9 @@ class FailsAtEnds : public testing::EmptyTestEventListener {
   }
   void OnTestSuiteEnd(const testing::TestSuite& suite) override {
     if (is_asked("SYSCOST_TEST_FAIL", "suite") && std::string(suite.name()) == "Ends") ADD_FAILURE() << "left open";
+  }
+  void OnTestIterationEnd(const testing::UnitTest&, int) override {
+    if (is_asked("SYSCOST_TEST_FAIL", "iteration")) ADD_FAILURE() << "left open";
   }
   void OnEnvironmentsTearDownEnd(const testing::UnitTest&) override {
     if (is_asked("SYSCOST_TEST_FAIL", "environment")) ADD_FAILURE() << "left open";

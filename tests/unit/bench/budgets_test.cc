@@ -239,6 +239,38 @@ TEST(Judge, SaysWhichBudgetLimitsNothing) {
   EXPECT_EQ(judge({budget("measure = \"p99\"\nmax = \"1 s\"\n")}, windows).unjudged.size(), 1U) << "too few calls";
 }
 
+TEST(Judge, NamesTheTestsThatHaveNoNumber) {
+  const stats::WindowSummary unknown = window(4, 1000);  // its calls, but not which of them failed
+  stats::WindowSummary without_calls = window(0, 1000);
+  without_calls.syscalls.clear();
+  const std::vector<BudgetedWindow> windows = {{"S.Calls", "S.Calls", "p", "test", subject(unknown), subject(unknown)},
+                                               {"S.None", "S.None", "p", "test", subject(without_calls), std::nullopt},
+                                               {"S.New", "S.New", "q", "test", subject(without_calls), std::nullopt}};
+  const auto lacking = [&](const std::string& lines) {
+    const Judgement judged = judge({budget(lines)}, windows);
+    return judged.unjudged.empty() ? "" : judged.unjudged.front().second;
+  };
+  const std::string of_calls = "not measured in 1 of 3 tests: S.Calls";
+  EXPECT_EQ(lacking("measure = \"errors\"\nof = \"*\"\nmax = 0\n"), of_calls);
+  EXPECT_EQ(lacking("measure = \"kernel\"\nmax = \"1 s\"\n"), of_calls);
+  EXPECT_EQ(lacking("measure = \"errors\"\nper = \"program\"\nmax = 0\n"), "not measured in 1 of 2 programs: p");
+  EXPECT_EQ(lacking("measure = \"calls\"\nmax = 9\n"), "");
+  EXPECT_EQ(lacking("measure = \"p99\"\nmax = \"1 s\"\n"), "nothing has enough calls: ten must lie beyond it");
+}
+
+TEST(Judge, NeedsANumberOfTheBaselineToJudgeGrowth) {
+  stats::WindowSummary counted = window(4, 1000);
+  counted.syscalls.front().errnos.emplace();
+  const stats::WindowSummary unknown = window(4, 1000);
+  const std::vector<BudgetedWindow> windows = {{"S.Both", "S.Both", "p", "test", subject(counted), subject(counted)},
+                                               {"S.Now", "S.Now", "p", "test", subject(counted), subject(unknown)},
+                                               {"S.New", "S.New", "p", "test", subject(counted), std::nullopt}};
+  const Judgement judged = judge({budget("measure = \"errors\"\nmax-growth = 0\n")}, windows);
+  ASSERT_EQ(judged.unjudged.size(), 1U);
+  EXPECT_EQ(judged.unjudged.front().second, "not measured in 1 of 3 tests: S.Now");
+  EXPECT_EQ(judged.kept, 1U);
+}
+
 TEST(Judge, TakesPercentilesOfNeighbouringBucketsForOneValue) {
   const stats::WindowSummary one = window(4000, 1000);
   Subject before = subject(one);

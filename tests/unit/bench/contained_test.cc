@@ -2,7 +2,10 @@
 //
 // Contained runs: a folder and a /tmp of their own, what they print, and the reports of sanitizers.
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -114,6 +117,26 @@ TEST(ContainedRun, SaysWhyACommandCannotRun) {
   const ContainedEnd other = end_of(runs, shell("exit 127"));
   EXPECT_TRUE(other.has_started);
   EXPECT_EQ(other.fault, "");
+}
+
+// It could not close its descriptors in the processes that it leaves behind, and would wait for them for ever.
+TEST(ContainedRuns, AreRefusedWithoutProc) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    constexpr int kNoNamespace = 77;
+    const int spaces = CLONE_NEWNS | (::geteuid() == 0 ? 0 : CLONE_NEWUSER);
+    if (::unshare(spaces) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", "/proc", "tmpfs", 0, nullptr) != 0) {
+      ::_exit(kNoNamespace);
+    }
+    ContainedRuns runs;
+    ::_exit(runs.fault().find("/proc/self/fd: No such file or directory; mount /proc") != std::string::npos ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "a mount namespace cannot be made here";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 }  // namespace

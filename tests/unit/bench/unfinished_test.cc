@@ -137,6 +137,22 @@ TEST(Unfinished, AlsoCrashesBeforeAndAfterItsTests) {
             Texts{"other crashed before it reported a test, by SIGABRT"});
 }
 
+// Catch2 and doctest end the test and the run in their signal handlers, and the signal ends the process then.
+TEST(Unfinished, MayHaveCrashedInItsLastTestIfThatFailed) {
+  const std::string of_no_outcome = ends({{"outcome", ""}});
+  const std::string failed = test_row({{"test", "A.Last"}, {"outcome", "failed"}});
+  EXPECT_EQ(texts(begins() + test_row({{"test", "A.One"}}) + failed + of_no_outcome + exits("SIGABRT")),
+            Texts{program() + " crashed in A.Last or after it, by SIGABRT"});
+  // GoogleTest's run came to its end.
+  EXPECT_EQ(texts(begins() + failed + ends({{"outcome", "failed"}}) + exits("SIGABRT")),
+            Texts{program() + " crashed after its tests ended, by SIGABRT"});
+  EXPECT_EQ(texts(begins() + failed + test_row({{"test", "A.Passes"}}) + of_no_outcome + exits("SIGABRT")),
+            Texts{program() + " crashed after its tests ended, by SIGABRT"});
+  // It came from another process.
+  EXPECT_EQ(texts(begins() + failed + of_no_outcome + exits("SIGKILL")),
+            Texts{program() + " was ended in A.Last or after it, by SIGKILL"});
+}
+
 TEST(FailedOutside, IsAProgramThatFailedThoughNoTestDid) {
   const std::string failed = ends({{"outcome", "failed"}});
   EXPECT_EQ(failed_texts(begins() + test_row() + failed),

@@ -34,6 +34,17 @@ TEST(OpenThings, LeavesNothingWhenNothingHappens) {
   EXPECT_EQ(left.list_text(), "");
 }
 
+// A line break in it would begin a line of the output that a CI service takes for a command.
+TEST(OpenThings, SpeaksOfANameOnOneLine) {
+  const OpenThings before = now();
+  const int file = memfd_create("a\n::error::b;c", MFD_CLOEXEC);
+  const LeftOpen left(before, now());
+  close(file);
+  const std::string name = "memfd a\\x0a::error::b?c";
+  EXPECT_NE(left.text().find(name), std::string::npos) << left.text();
+  EXPECT_NE(left.list_text().find(name), std::string::npos) << left.list_text();
+}
+
 /// Lets a worker of the kernel read one byte, and closes the ring. False if the kernel has or allows no io_uring.
 bool read_by_a_worker() {
   io_uring_params parameters{};

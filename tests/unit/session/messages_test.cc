@@ -50,5 +50,16 @@ TEST(Messages, ShowWhatAnotherProgramsNameWouldDoToATerminal) {
   EXPECT_EQ(printed_by([&] { say_failure({name, name}); }), "syscost: " + shown + "\n  fix: " + shown + "\n");
 }
 
+// A CI service takes a line that begins with :: or ## for a command.
+TEST(Messages, KeepANameOnItsLine) {
+  EXPECT_EQ(printed_by([] { say("a x\n::error::y"); }), "syscost: a x\\x0a::error::y\n");
+  EXPECT_EQ(printed_by([] {
+              say_failure({"x\n  ::error::y", "\n\n   ##[error]y"});
+            }),
+            "syscost: x\\x0a  ::error::y\n  fix: \\x0a\\x0a   ##[error]y\n");
+  // What a tool printed.
+  EXPECT_EQ(printed_by([] { say_failure({"perf ended:\n  one\n  two", ""}); }), "syscost: perf ended:\n  one\n  two\n");
+}
+
 }  // namespace
 }  // namespace syscost::session

@@ -174,6 +174,8 @@ TEST(Options, TakesScriptsTheirFoldersAndWhereToPutWhatTheyFind) {
   EXPECT_EQ(all.script_folders, (std::vector<std::string>{"/a", "b"}));
   EXPECT_TRUE(all.bpf_sudo);
   EXPECT_EQ(all.artifacts, "out");
+  EXPECT_EQ(options({"--syscost_trace", "--syscost_artifacts=/a::b/c:"}).artifacts, "/a::b/c:")
+      << "one folder, which may have colons";
   const Options variables = options({}, {"SYSCOST_PROFILE=bpftrace", "SYSCOST_BPF=syscount", "SYSCOST_BPF_PATH=/x",
                                          "SYSCOST_BPF_SUDO=1", "SYSCOST_ARTIFACTS=/y"});
   EXPECT_EQ(variables.scripts, std::vector<std::string>{"syscount"});

@@ -52,6 +52,16 @@ void fail_run(const std::string& problem) {
   SYSCOST_GTEST_SET_FLAG(break_on_failure, breaks);
 }
 
+/// True if something failed in a test, or outside of the tests by another part than `own`.
+bool has_other_failure(const testing::UnitTest& unit_test, int own) {
+  if (failed_suite_count(unit_test) > 0) return true;
+  const testing::TestResult& outside = unit_test.ad_hoc_test_result();
+  for (int i = 0; i < outside.total_part_count(); ++i) {
+    if (i != own && outside.GetTestPartResult(i).failed()) return true;
+  }
+  return false;
+}
+
 /// In the order in which they were registered: GoogleTest shuffles them later.
 std::vector<const testing::TestInfo*> tests_of(const testing::UnitTest& unit_test) {
   std::vector<const testing::TestInfo*> tests;
@@ -88,16 +98,20 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
 }
 
 void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
+  own_part_ = -1;
   has_failed_ = has_failed_ || unit_test.Failed();  // the next iteration forgets it
   const std::string problem = adapter::problem();
   if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
   has_reported_problem_ = true;
   // No test's verdict, but the program's: outside tests a failure belongs to the run.
+  const int parts = unit_test.ad_hoc_test_result().total_part_count();
   fail_run(problem);
+  if (unit_test.ad_hoc_test_result().total_part_count() > parts) own_part_ = parts;
 }
 
 void WindowKeeper::program_end(const testing::UnitTest& unit_test) {
-  adapter::finish_tests(has_failed_ || unit_test.Failed() ? "failed" : "passed");
+  // After the iteration's end other listeners may have added failures.
+  adapter::finish_tests(has_failed_ || has_other_failure(unit_test, own_part_) ? "failed" : "passed");
 }
 
 // ---- tests ----------------------------------------------------------------------------------------------------------

@@ -59,6 +59,13 @@ inline int suite_count(const testing::UnitTest& unit_test) {
   return unit_test.total_test_case_count();
 #endif
 }
+inline int failed_suite_count(const testing::UnitTest& unit_test) {
+#if defined(TYPED_TEST_SUITE) || defined(INSTANTIATE_TEST_SUITE_P)
+  return unit_test.failed_test_suite_count();
+#else
+  return unit_test.failed_test_case_count();
+#endif
+}
 inline const Suite& suite_at(const testing::UnitTest& unit_test, int index) {
 #if defined(TYPED_TEST_SUITE) || defined(INSTANTIATE_TEST_SUITE_P)
   return *unit_test.GetTestSuite(index);

@@ -28,6 +28,7 @@
 #include "agent/inject/permission.h"
 #include "agent/inject/tracee.h"
 #include "os/null_ended.h"
+#include "os/own_program.h"
 
 namespace syscost::inject {
 namespace {
@@ -83,11 +84,10 @@ std::vector<std::string> guest_environment(const std::vector<std::string>& progr
   return kept;
 }
 
+/// Empty if the folder of this program is not known, and errno says why.
 std::string beside(const char* name) {
-  char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
-  const std::string_view text(path, size > 0 ? static_cast<std::size_t>(size) : 0);
-  return std::string(text.substr(0, text.rfind('/') + 1)) + name;
+  const std::string path = own_program_path();
+  return path.empty() ? path : path.substr(0, path.rfind('/') + 1) + name;
 }
 
 /// A line for `bench run`.
@@ -167,7 +167,9 @@ int run(int argc, char** argv) {
   }
   const char* const program = argv[1];
   std::vector<std::string> environment = program_environment();
-  Guest guest{beside(agent::kGuestProgram), guest_environment(environment), 0};
+  const std::string guest_program = beside(agent::kGuestProgram);
+  const int why_unknown = errno;
+  Guest guest{guest_program, guest_environment(environment), 0};
   sigset_t before;
   sigset_t all;
   sigfillset(&all);
@@ -175,7 +177,11 @@ int run(int argc, char** argv) {
   // Until the program starts: what comes earlier would end it in our code.
   sigprocmask(SIG_SETMASK, &all, &before);
   std::memcpy(&guest.signals, &before, sizeof guest.signals);
-  if (start_tracer(guest, program) != 0) {
+  if (guest_program.empty()) {
+    std::fprintf(stderr, "syscost: the tests of %s are not measured: %s\n  fix: %s\n", program,
+                 why_own_program_is_unknown(why_unknown).c_str(), kOwnProgramRemedy);
+    sigprocmask(SIG_SETMASK, &before, nullptr);
+  } else if (start_tracer(guest, program) != 0) {
     note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "backends/common/self_test.h"
@@ -16,6 +17,7 @@
 #include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/sigsys.h"
+#include "backends/dispatch/threads.h"
 #include "os/confinement.h"
 
 namespace syscost::dispatch {
@@ -95,6 +97,11 @@ Result<void> check_requirements() {
   if ((getauxval(AT_HWCAP2) & kHasFsgsbase) == 0) {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",
                    "use Linux >= 5.9 on a processor of 2012 or later; or choose another backend"};
+  }
+  if (count_threads() == 0) {
+    return Failure{"the dispatch backend cannot list this process's threads: /proc/self/task: " +
+                       std::string(std::strerror(errno)),
+                   "mount /proc (mount -t proc proc /proc), or choose another backend"};
   }
   if (has_shadow_stack()) {
     return Failure{

@@ -109,6 +109,8 @@ std::string fault_of(const OptionEntry& option, std::string_view value) {
       if (value.empty()) return "a file name is missing";
       break;
     case ValueKind::folder:
+      if (value.empty()) return "the name of a folder is missing";
+      break;
     case ValueKind::folders:
       if (has_empty_part(split(value, ':'))) return "the name of a folder is missing";
       break;

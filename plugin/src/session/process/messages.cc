@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "session/process/messages.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "os/message_output.h"
 #include "os/printable.h"
@@ -16,10 +18,32 @@
 namespace syscost::session {
 namespace {
 
+/// `text` as it is typed, in printable characters. What a tool printed stands in lines of its own, which begin with two
+/// blanks. Each other line break came with a name that someone else chose. It would begin a line, and a CI service
+/// takes lines that begin with `::` or `##`, after blanks or not, for commands.
+std::string shown(std::string_view text) {
+  const std::string typed = as_typed(text);
+  std::string_view rest = typed;
+  std::string out;
+  for (bool is_first = true; is_first || !rest.empty(); is_first = false) {
+    const std::size_t end = std::min(rest.find('\n', is_first ? 0 : 1), rest.size());
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end);
+    if (!is_first && line.starts_with("\n  ")) {
+      const std::size_t begin = line.find_first_not_of(" \n");
+      if (begin != std::string_view::npos && line[begin] != ':' && line[begin] != '#') {
+        out += '\n';
+        line.remove_prefix(1);
+      }
+    }
+    out += printable(line);
+  }
+  return out;
+}
+
 /// Prints with one write, so that lines of parallel test programs do not mix, and without stdio, because its buffers
-/// belong to the user. A text may hold a name that someone else chose.
-void print(const std::string& lines) {
-  const std::string text = printable_lines(lines);
+/// belong to the user.
+void print(const std::string& text) {
   // The pipe may have no reader, and the output may be a file at a limit that a test set.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);
@@ -27,9 +51,9 @@ void print(const std::string& lines) {
 }
 
 std::string text_of(const Failure& failure) {
-  std::string text = "syscost: " + failure.reason + "\n";
-  if (!failure.how_to_fix.empty()) text += "  fix: " + failure.how_to_fix + "\n";
-  return as_typed(text);
+  std::string text = "syscost: " + shown(failure.reason) + "\n";
+  if (!failure.how_to_fix.empty()) text += "  fix: " + shown(failure.how_to_fix) + "\n";
+  return text;
 }
 
 std::atomic<bool> g_has_refused{false};
@@ -41,7 +65,7 @@ bool has_refused() {
 }
 
 void say(std::string_view text) {
-  print("syscost: " + as_typed(text) + "\n");
+  print("syscost: " + shown(text) + "\n");
 }
 
 void say_failure(const Failure& failure) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "os/printable.h"
 #include "os/quiet_memory.h"
 #include "session/process/messages.h"
 #include "session/windows/report_line.h"
@@ -291,7 +292,7 @@ void Recorder::conclude() {
 // ---- problems ----
 
 void Recorder::note_problem(const Failure& failure) {
-  if (++problems_ == 1) first_problem_ = failure.reason;
+  if (++problems_ == 1) first_problem_ = printable(failure.reason);
   // Closed descriptors cause the same failure at the end of every window.
   if (said_.emplace(failure.reason).second) say_failure(failure);
 }
