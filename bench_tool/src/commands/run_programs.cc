@@ -16,6 +16,7 @@
 
 #include "commands/run_live.h"
 #include "csv/printable.h"
+#include "os/environment.h"
 #include "os/own_program.h"
 #include "os/room_for_arguments.h"
 
@@ -30,7 +31,8 @@ std::string runner_path() {
 std::string no_runner(const std::string& runner, std::string_view command, int error) {
   if (runner.empty()) return fmt::format("{}\n  fix: {}", why_own_program_is_unknown(error), kOwnProgramRemedy);
   const std::string why = fmt::format("{}: {}", runner, std::generic_category().message(error));
-  if (error == E2BIG) return fmt::format("{}\n  fix: {}", why, csv::printable(how_to_make_room(environ)));
+  if (error == E2BIG)
+    return fmt::format("{}\n  fix: {}", why, csv::printable(how_to_make_room(environment_to_pass_on())));
   return fmt::format("{}\n`{}` needs the whole of syscost. Run ./dev build, or install it (Debian: syscost-tools).",
                      why, command);
 }

@@ -30,6 +30,7 @@
 #include "bench_run/row_file.h"
 #include "bench_run/variables_below.h"
 #include "bench_run/whole_command.h"
+#include "os/environment.h"
 #include "os/null_ended.h"
 #include "os/own_program.h"
 #include "os/passing_signals.h"
@@ -157,12 +158,12 @@ void refuse_if_not_started(const CommandLine& line, const CommandEnd& end) {
   if (end.error == 0) return;
   const std::string why = line.command.front() + ": " + std::strerror(end.error);
   if (end.error != E2BIG) refuse(why, "give a program that this machine can execute");
-  const std::size_t of_environment = bytes_for(environ);
+  const std::size_t of_environment = bytes_for(environment_to_pass_on());
   const std::size_t of_ours = of_environment - std::min(of_environment, g_environment_before);
   refuse(why + ": its arguments take " + std::to_string(bytes_for(null_ended(line.command).data())) +
              " bytes and its environment " + std::to_string(of_environment) + ", of which " + std::to_string(of_ours) +
              " are for syscost's variables",
-         how_to_make_room(environ));
+         how_to_make_room(environment_to_pass_on()));
 }
 
 /// The program that COMMAND names. Ends this program where there is none.
@@ -269,7 +270,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
 
 int run(int argc, char** argv) {
   outside::name_flags_of_bench_run();
-  g_environment_before = bytes_for(environ);
+  g_environment_before = bytes_for(environment_to_pass_on());
   const CommandLine line = split_command_line(argc, argv);
   if (!line.end_report.empty() && !open_end_report(line.end_report)) {
     refuse("--report-end is for bench itself: it names a descriptor", "leave it out");

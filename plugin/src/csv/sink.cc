@@ -243,9 +243,12 @@ bool Sink::holds_own_rows() const {
   return hash == own_hash_;
 }
 
-std::optional<Failure> Sink::take_loss() {
+void Sink::look_for_loss() {
   struct stat now {};
   if (fd_ >= 0 && status_of(fd_, &now) == 0 && is_ours(now)) note_loss(now);
+}
+
+std::optional<Failure> Sink::take_loss() {
   if (!std::exchange(has_loss_, false)) return std::nullopt;
   return Failure{"rows are missing from the CSV file " + path_ +
                      ": while this program ran, something cut, deleted or replaced the file after they were written",

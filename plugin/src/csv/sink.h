@@ -45,6 +45,8 @@ class Sink {
   /// The last append() failed because another process holds the file's lock; the same rows may be tried again.
   bool is_locked_out() const { return is_locked_out_; }
 
+  /// Looks whether rows are gone; append() does so before it writes.
+  void look_for_loss();
   /// Says once that rows which were in the file, ours or others', have gone since the last call.
   std::optional<Failure> take_loss();
 

@@ -8,12 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <string>
 
 #include "os/files.h"
+#include "os/own_mappings.h"
+#include "os/own_memory.h"
 
 namespace syscost {
 namespace {
@@ -32,12 +34,12 @@ bool is_limited() {
 
 /// In bytes; 0 if that cannot be read.
 std::uint64_t room() {
-  std::string text;
+  std::array<char, 256> text{};
   const Descriptor file = open_regular("/proc/self/statm");
-  if (!file.is_open() || !read_whole(file, 4096, text)) return 0;
+  if (!file.is_open() || read(file.number(), text.data(), text.size() - 1) <= 0) return 0;
   // Pages, by proc_pid_statm(5): of the address space, 4 others, and of data with stack.
   std::array<std::uint64_t, 6> pages{};
-  const char* at = text.c_str();
+  const char* at = text.data();
   for (std::uint64_t& one : pages) {
     char* end = nullptr;
     one = std::strtoull(at, &end, 10);
@@ -67,13 +69,21 @@ std::size_t fitting_reserve(std::size_t wanted, std::size_t least) {
   return !is_limited() || wanted <= room() / kShare ? wanted : least;
 }
 
-bool has_room_for_thread() {
-  if (!is_limited()) return true;
+bool is_no_room_for_thread_because_of_us() {
+  if (!is_limited()) return false;
   const std::size_t bytes = usual_stack();
   void* const stack = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (stack == MAP_FAILED) return false;
-  munmap(stack, bytes);
-  return true;
+  if (stack != MAP_FAILED) {
+    munmap(stack, bytes);
+    return false;
+  }
+  note_own_libraries();
+  MemorySizes sizes;
+  const auto by_libc = [](long number, long a, long b, long c, long d, long e, long f) {
+    const long result = syscall(number, a, b, c, d, e, f);
+    return result == -1 ? -static_cast<long>(errno) : result;
+  };
+  return !measure_memory(by_libc, sizes) || room() + sizes.ours >= bytes;
 }
 
 }  // namespace syscost

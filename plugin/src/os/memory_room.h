@@ -11,7 +11,8 @@ namespace syscost {
 /// How many bytes to reserve: `wanted`, or `least` where that would be more than a tenth of the room. Makes syscalls.
 std::size_t fitting_reserve(std::size_t wanted, std::size_t least);
 
-/// False if a thread of the usual size (ulimit -s) could not begin now, for lack of room. Makes syscalls.
-bool has_room_for_thread();
+/// True if a thread of the usual size (ulimit -s) could not begin now for lack of room, and could, as far as is known,
+/// without what is syscost's. Makes syscalls.
+bool is_no_room_for_thread_because_of_us();
 
 }  // namespace syscost

@@ -16,6 +16,7 @@ class Place {
  public:
   explicit Place(int descriptor) : is_open_(status_of(descriptor, &status_) == 0) {}
 
+  bool is_open() const { return is_open_; }
   bool is_same(const Place& other) const {
     return is_open_ && other.is_open_ && status_.st_dev == other.status_.st_dev &&
            status_.st_ino == other.status_.st_ino;
@@ -23,18 +24,24 @@ class Place {
 
  private:
   struct stat status_ {};
-  const bool is_open_;
+  bool is_open_;
 };
 
 // Before what may have something to say in a constructor.
-[[gnu::init_priority(101)]] const Place g_error_at_start(STDERR_FILENO);
-[[gnu::init_priority(101)]] const Place g_output_at_start(STDOUT_FILENO);
+[[gnu::init_priority(101)]] Place g_error_at_start(STDERR_FILENO);
+[[gnu::init_priority(101)]] Place g_output_at_start(STDOUT_FILENO);
 
 }  // namespace
 
 int message_output() {
+  if (!g_error_at_start.is_open()) return -1;
   if (g_error_at_start.is_same(Place(STDERR_FILENO))) return STDERR_FILENO;
   return g_output_at_start.is_same(Place(STDOUT_FILENO)) ? STDOUT_FILENO : -1;
+}
+
+void note_message_output() {
+  g_error_at_start = Place(STDERR_FILENO);
+  g_output_at_start = Place(STDOUT_FILENO);
 }
 
 void write_message(std::string_view text) {

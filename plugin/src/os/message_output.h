@@ -11,9 +11,12 @@
 
 namespace syscost {
 
-/// Standard error, if it is still what it was; else standard output, if that is; else -1. Any thread; makes syscalls,
-/// async-signal-safe.
+/// Standard error, if it is still what it was; else standard output, if that is; else -1, and also if the program
+/// began without a standard error. Any thread; makes syscalls, async-signal-safe.
 int message_output();
+
+/// Messages go to what these two are now. For a program that redirects its own; not beside message_output().
+void note_message_output();
 
 /// Writes all of `text` there, or as much as can be written. Async-signal-safe.
 void write_message(std::string_view text);

@@ -43,7 +43,8 @@ class PassingSignals {
   /// The command is process `command`, and gets the signals from now on. -1: it did not start. SIGPIPE is ignored.
   void set_command(pid_t command) {
     for_each_signal([&](int signal) {
-      if (before_[signal].sa_handler == SIG_IGN) pass(signal);
+      // A command that ignores it as well would run on while this process is stopped.
+      if (before_[signal].sa_handler == SIG_IGN && signal != SIGTSTP) pass(signal);
     });
     struct sigaction ignoring {};
     ignoring.sa_handler = SIG_IGN;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "os/result.h"
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -8,7 +10,6 @@
 #include <system_error>
 
 #include "os/errno_names.h"
-#include "os/message_output.h"
 
 namespace syscost {
 namespace {
@@ -62,6 +63,16 @@ std::string_view usual_remedy(int error) {
   }
 }
 
+// write(2) until done. A failure cannot be reported anywhere.
+void write_to_stderr(std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 }  // namespace
 
 Failure errno_failure(std::string_view operation, std::string_view object, int error) {
@@ -77,13 +88,13 @@ void check_failed(const char* file, int line, const char* condition) {
   // No allocation and no stdio: memory may be what is broken.
   char digits[16];
   char* end = std::to_chars(digits, digits + sizeof(digits), line).ptr;
-  write_message("syscost: internal error: ");
-  write_message(file);
-  write_message(":");
-  write_message(std::string_view(digits, static_cast<std::size_t>(end - digits)));
-  write_message(": this check failed: ");
-  write_message(condition);
-  write_message(". This is a bug in syscost: please report it with this line.\n");
+  write_to_stderr("syscost: internal error: ");
+  write_to_stderr(file);
+  write_to_stderr(":");
+  write_to_stderr(std::string_view(digits, static_cast<std::size_t>(end - digits)));
+  write_to_stderr(": this check failed: ");
+  write_to_stderr(condition);
+  write_to_stderr(". This is a bug in syscost: please report it with this line.\n");
   std::abort();
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace syscost {
 
@@ -18,11 +19,17 @@ inline std::size_t bytes_for(const char* const* texts) {
   return bytes;
 }
 
+inline std::size_t bytes_for(const std::vector<std::string>& texts) {
+  std::size_t bytes = 0;
+  for (const std::string& text : texts) bytes += text.size() + 1 + sizeof(const char*);
+  return bytes;
+}
+
 /// What makes room, by the largest variable of `environment`.
-inline std::string how_to_make_room(const char* const* environment) {
+inline std::string how_to_make_room(const std::vector<std::string>& environment) {
   std::string_view largest;
-  for (; *environment != nullptr; ++environment) {
-    if (const std::string_view one = *environment; one.size() > largest.size()) largest = one;
+  for (const std::string& one : environment) {
+    if (one.size() > largest.size()) largest = one;
   }
   return "unset a variable that the command does not need (the largest is " +
          std::string(largest.substr(0, largest.find('='))) + ", of " + std::to_string(largest.size()) +

@@ -44,6 +44,7 @@ KNOWN = [
           "the child shares the process's connection to the helper; syscost opens another one for the next window"),
     Known("R", ALL, ("leaves_no_number",), "rows cannot be written, because no descriptor is free"),
     Known("R", ALL, ("file_size_0", "start_with_files_of_0_bytes", "csv_becomes_a_pipe"), "rows cannot be written"),
+    Known("R", ALL, ("removes_the_csv", "csv_becomes_a_link"), "rows that were in the file are gone"),
     Known("R", ALL, ("start_with_little_data",), "syscost would leave no room for a thread of the program"),
     Known("R", EBPF, ("start_with_8_descriptors", "start_with_10_descriptors"), "the BPF programs need more descriptors"),
     Known("R", EBPF, ("start_with_20_descriptors", "start_with_memfd_denied"), "libbpf 1.5 (Debian 13) needs more descriptors, and memfd_create"),

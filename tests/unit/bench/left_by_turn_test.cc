@@ -42,7 +42,11 @@ class LeftOpen : public ::testing::Test {
     const std::string path = folder_.file("run.csv");
     // With a second test, the summary is an overview.
     std::ofstream(path) << testing::header() << rows_
-                        << testing::test_row({{"test", "Other.Closes"}, {"total_calls", "0"}});
+                        << testing::test_row({{"test", "Other.Closes"},
+                                              {"total_calls", "0"},
+                                              {"descriptors_left", "0"},
+                                              {"threads_left", "0"},
+                                              {"children_left", "0"}});
     args.insert(args.begin() + 1, path);
     if (!budgets.empty()) {
       std::ofstream(folder_.file("budgets.toml")) << budgets;

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "in_child.h"
+#include "os/message_output.h"
 
 namespace syscost::seccomp {
 namespace {
@@ -119,6 +120,7 @@ TEST_F(SeccompBackendTest, AGuardThatIsKilledWhenTheFilterIsThereEndsTheProcessW
   ASSERT_EQ(pipe(messages), 0);
   const int status = in_child([&] {
     dup2(messages[1], STDERR_FILENO);
+    note_message_output();
     // The guard's first call when the filter is there.
     kill_at(SYS_setsid);
     // Every call would fail from here on, also the one that ends a process.

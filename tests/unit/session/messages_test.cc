@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "os/message_output.h"
+
 namespace syscost::session {
 namespace {
 
@@ -19,8 +21,10 @@ TEST(Messages, EndNoProgramIfItsErrorOutputHasNoReader) {
   const int saved = dup(STDERR_FILENO);
   dup2(pipe_ends[1], STDERR_FILENO);
   close(pipe_ends[1]);
+  note_message_output();
   say("this goes unread");  // SIGPIPE's default would end the test program here
   dup2(saved, STDERR_FILENO);
+  note_message_output();
   close(saved);
   sigset_t pending;
   sigpending(&pending);
@@ -33,8 +37,10 @@ std::string printed_by(Print print) {
   std::FILE* const file = std::tmpfile();
   const int saved = dup(STDERR_FILENO);
   dup2(fileno(file), STDERR_FILENO);
+  note_message_output();
   print();
   dup2(saved, STDERR_FILENO);
+  note_message_output();
   close(saved);
   std::rewind(file);
   std::string text(4096, '\0');

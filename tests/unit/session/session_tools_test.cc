@@ -3,6 +3,7 @@
 // Tools beside us, around tests and loops: when they come and go, and what becomes of what they say.
 #include <filesystem>
 
+#include "os/message_output.h"
 #include "session/fake_profiler.h"
 #include "session/loops/loop_run.h"
 #include "session/session_fixture.h"
@@ -139,8 +140,11 @@ TEST_F(SessionToolsTest, SaysWhereTheToolDiffersAndKeepsTheRunWhole) {
   call();
   tool_.call();
   ::testing::internal::CaptureStderr();
+  note_message_output();
   const adapter::Report report = close();
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  note_message_output();
+  EXPECT_EQ(said,
             "syscost: script syslat and our count differ in test A.B: read entries 2 seen, 1 counted, read returned 2 "
             "seen, 1 counted\n");
   EXPECT_EQ(session().problem(), "");

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "os/message_output.h"
 #include "session/session_fixture.h"
 
 namespace syscost::session {
@@ -91,10 +92,12 @@ TEST_F(SessionTest, KeepsTheRowsForAFileThatAStrangerHasLocked) {
   open("A");
   Stranger stranger(options_.csv);
   ::testing::internal::CaptureStderr();
+  note_message_output();
   session().windows().close("passed", 0);
   open("B");
   session().windows().close("passed", 0);
   const std::string said = ::testing::internal::GetCapturedStderr();
+  note_message_output();
   EXPECT_NE(said.find("holds the lock of the CSV file " + options_.csv), std::string::npos) << said;
   EXPECT_EQ(said.find("the rows wait"), said.rfind("the rows wait")) << "once: " << said;
   EXPECT_EQ(keys(), Keys{});

@@ -98,8 +98,7 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
 }
 
 void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
-  own_part_ = -1;
-  has_failed_ = has_failed_ || unit_test.Failed();  // the next iteration forgets it
+  has_failed_ = has_failed_ || has_other_failure(unit_test, own_part_);  // the next iteration forgets that of tests
   const std::string problem = adapter::problem();
   if (problem.empty() || has_reported_problem_ || adapter::is_fork_child()) return;
   has_reported_problem_ = true;

@@ -53,7 +53,7 @@ class WindowKeeper {
   std::string test_;         // that runs or ran last, by its own name
   bool has_failed_ = false;  // something, in a test or outside
   bool has_reported_problem_ = false;
-  int own_part_ = -1;  // of this iteration's results outside of tests, the one that is ours; -1 = none
+  int own_part_ = -1;  // of the results outside of tests, the one that is ours; -1 = none
 };
 
 /// The innermost listener; the keeper must outlive it.

@@ -11,13 +11,12 @@
 
 namespace syscost::agent {
 
-/// True where `argument` is a flag that begins with `name`, and its value, if it has one, is none of the words for
-/// false.
+/// True where `argument` is the flag `name`, and its value, if it has one, is none of the words for false.
 inline bool is_flag(const char* argument, const char* name) {
   const std::size_t size = std::strlen(name);
   if (std::strncmp(argument, name, size) != 0) return false;
-  const char* const value = std::strchr(argument + size, '=');
-  return value == nullptr || value[1] == '\0' || std::strchr("0fFnN", value[1]) == nullptr;
+  if (argument[size] == '\0') return true;
+  return argument[size] == '=' && (argument[size + 1] == '\0' || std::strchr("0fFnN", argument[size + 1]) == nullptr);
 }
 
 /// True where one of a test program's arguments asks for a list or for help. `is_catch2`: it has one-letter flags for
@@ -25,7 +24,10 @@ inline bool is_flag(const char* argument, const char* name) {
 inline bool asks_for_list(char* const* arguments, bool is_catch2) {
   if (arguments == nullptr || *arguments == nullptr) return false;
   for (++arguments; *arguments != nullptr; ++arguments) {
-    for (const char* const name : {"--gtest_list_tests", "--benchmark_list_tests", "--list-", "--dt-list-"}) {
+    for (const char* const name :
+         {"--gtest_list_tests", "--benchmark_list_tests", "--list-tests", "--list-tags", "--list-reporters",
+          "--list-listeners", "--list-test-names-only", "--list-test-cases", "--list-test-suites",
+          "--dt-list-test-cases", "--dt-list-test-suites", "--dt-list-reporters"}) {
       if (is_flag(*arguments, name)) return true;
     }
     for (const char* const word : {"--help", "-ltc", "-lts", "-lr", "-dt-ltc", "-dt-lts", "-dt-lr"}) {

@@ -73,7 +73,7 @@ void refuse(const Unavailable& what) {
 }
 
 void say(std::string_view text) {
-  session::say(text);
+  do_unseen([&] { session::say(text); });
 }
 
 // ---- in the counting process ----------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ Result<void> BackendHolder::open() {
     why_not_ = std::make_shared<Unavailable>(backend.failure());
     return backend.failure();
   }
-  if (!has_room_for_thread()) {
+  if (is_no_room_for_thread_because_of_us()) {
     const Failure no_room{
         "beside what syscost reserves, the limits of this process (ulimit -v, ulimit -d) leave no room for a thread: a "
         "test could fail that passes alone",

@@ -32,11 +32,10 @@ void Between::begin() {
   // Their files have the calls of windows, one by one: there is no room for those of the whole process.
   const bool is_recorded = options.trace.wanted || options.scheduler.wanted;
   if (opened == nullptr || opened_ != nullptr || !shared_.recorder.has_csv() || is_recorded) return;
-  const std::optional<AcquiredLane> lane = opened->backend->acquire_lane();
-  if (!lane.has_value()) return;
-  opened_ = opened;
-  // Takes the lane, and gives it back.
   const OwnCalls own(opened);
+  if (!own.has_lane()) return;
+  opened_ = opened;
+  hidden_losses_before_ = opened->hidden_losses(Reach::process);
   shared_.write_marker("syscost-begin between");
   window_ = opened->book.open(Reach::process);
   shared_.between_opened.store(opened, std::memory_order_release);
@@ -57,11 +56,10 @@ void Between::end() {
   window_ = nullptr;
   shared_.write_marker("syscost-end between");
   shared_.between_opened.store(nullptr, std::memory_order_release);
-  const std::uint64_t hidden_before = opened_->hidden_losses(Reach::process);
   // The program may have closed all descriptors at its end, and then no one knows what was lost.
   const Result<std::uint64_t> hidden = opened_->backend->hidden_losses();
   if (!hidden.ok()) return;
-  cost->lost += hidden.value() - hidden_before;
+  cost->lost += hidden.value() - hidden_losses_before_;
   cost->table.merge(of_framework_);
   const bool has_nothing = is_empty(cost->table) && cost->children.empty() && cost->lost + cost->late == 0;
   if (has_nothing || !has_rested_) return;

@@ -7,6 +7,7 @@
 // sum over tests and this window is the same in both.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "core/tally.h"
@@ -58,7 +59,8 @@ class Between {
   Measurement& shared_;
   OpenBackend* opened_ = nullptr;
   WindowBook::Window* window_ = nullptr;
-  bool has_rested_ = false;  ///< Else there was no test, and no row says anything of the process.
+  std::uint64_t hidden_losses_before_ = 0;  ///< Those of tests since then are here, too: nobody knows which are whose.
+  bool has_rested_ = false;                 ///< Else there was no test, and no row says anything of the process.
   CallTable of_framework_{&quiet_memory()};
 };
 

@@ -36,6 +36,8 @@ class OwnCalls {
   ~OwnCalls() {
     if (opened_ != nullptr) opened_->book.unmute(lane_);
   }
+  /// False where the thread's calls cannot be told from the program's.
+  bool has_lane() const { return lane_.has_value(); }
   OwnCalls(const OwnCalls&) = delete;
   OwnCalls& operator=(const OwnCalls&) = delete;
 

@@ -105,7 +105,9 @@ void Recorder::let_rows_go() {
 
 void Recorder::add(const csv::WindowColumns& given, const detail::CostData* cost, const Capabilities& capabilities) {
   const csv::WindowColumns window = without_time_that_went_back(given);
-  if (cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
+  // What is lost between tests is said in its row alone: no test lacks it.
+  const bool is_of_tests = window.kind != schema::kKindBetween;
+  if (is_of_tests && cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
@@ -280,6 +282,7 @@ void Recorder::conclude() {
   }
   let_rows_go();
   write(scopes_ != nullptr ? "scopes" : "the end");
+  if (sink_.has_value()) sink_->look_for_loss();
   note_lost_rows();
   if (pending_.empty()) return;
   const auto rows = std::count(pending_.begin(), pending_.end(), '\n');
