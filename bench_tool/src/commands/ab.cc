@@ -198,7 +198,6 @@ class Measurement {
     runs_.progress().clear();
     model::LoadOptions load;
     load.keep_sites = true;
-    load.keep_between = true;
     load.is_printable = options_.is_printable();
     load.tests = model::TestChoice(options_.tests);
     problems = {};
@@ -209,6 +208,10 @@ class Measurement {
     const std::vector<std::string> faults = is_empty ? std::vector<std::string>() : judge(options_, result);
     if (!is_empty && faults.empty()) return true;
     problems.print(err_);
+    if (is_empty && problems.empty()) {
+      err_ << "bench: no test was measured" << (options_.tests.empty() ? "" : " that --test names") << " on "
+           << (result.old_data.samples.empty() ? "side A" : "side B") << '\n';
+    }
     for (const std::string& fault : faults) err_ << "bench: " << csv::printable(fault) << '\n';
     return false;
   }

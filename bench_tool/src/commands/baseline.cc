@@ -24,7 +24,6 @@
 #include "render/output_file.h"
 #include "stats/baseline_windows.h"
 #include "stats/false_alarms.h"
-#include "stats/older_threads.h"
 #include "stats/several_processes.h"
 
 namespace syscost::bench::commands {
@@ -38,7 +37,6 @@ model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
   load.all_runs = options.all_runs;
   load.is_printable = true;  // so that no name holds what separates the fields
   load.keep_histograms = options.check.has_times;
-  load.keep_between = true;
   return model::load(std::move(all), load, problems);
 }
 
@@ -99,13 +97,9 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   stats::CountPolicy counts = options.counts;
   const std::string rules = add_rules_of_file({}, counts, problems).line;
   model::Dataset data = load_all(options, problems);
-  std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
-  model::leave_out_between(data, groups);
-  std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
-  const stats::OlderThreads older_threads = stats::older_threads_of(data);
-  stats::tell_older_apart(stats::judged_by_program(older_threads, older_threads, {}), windows);
+  const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
+  const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
   model::Baseline baseline;
-  baseline.programs = stats::to_baseline(older_threads);
   baseline.surroundings = surroundings_of(data);
   WithoutCounts without_counts(options.check, options.runs.front(), problems);
   std::size_t cells = 0;

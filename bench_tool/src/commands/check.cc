@@ -173,7 +173,8 @@ std::string measure(cli::Options& options, CommandRuns& runs, std::string& comma
 }
 
 /// Says of a run that ended with a status which tests failed in it. If none did, something failed that no row shows.
-void note_status(const CommandRuns& run, CheckResult& result, std::ostream& err) {
+/// Where only some tests were read, it may be one of the others.
+void note_status(const CommandRuns& run, bool has_all_tests, CheckResult& result, std::ostream& err) {
   const std::string& status = run.last_status();
   if (status.empty()) return;
   const auto has_failed = [](const stats::WindowSummary& one) {
@@ -185,7 +186,9 @@ void note_status(const CommandRuns& run, CheckResult& result, std::ostream& err)
   std::string why = result.lost.text();
   if (failed > 0) why += fmt::format("{}{} test{} failed", why.empty() ? "" : ", ", failed, failed == 1 ? "" : "s");
   std::string line = fmt::format("the command ended with {}: {}", status, why);
-  if (why.empty()) {
+  if (why.empty() && !has_all_tests) {
+    line = fmt::format("the command ended with {}, and none of the chosen tests failed", status);
+  } else if (why.empty()) {
     line =
         fmt::format("the command ended with {}, and no failed test explains it: something else in it failed", status);
     result.lost.command = status;
@@ -287,7 +290,7 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
   }
-  if (fault.empty() && first) note_status(*first, result, err);
+  if (fault.empty() && first) note_status(*first, options.tests.empty(), result, err);
   // Tests that did not run would be taken out.
   if (options.check.is_update && !result.lost.command.empty()) {
     fault = fmt::format("no baseline was written: {}", result.lost.sentences.back());
@@ -312,8 +315,6 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
       return cli::kExitBadInput;
     }
   }
-  // A program is no test. Until all runs are compared, it has a row all the same.
-  std::erase_if(result.rows, [](const CheckedRow& row) { return stats::is_quiet_program(row.comparison); });
   const CompareResult compared = comparison_of(options, settings, result, problems);
   write(options, settings, result, compared, paint, out, err);
   fault = write_outputs(options, [&](const cli::Options& its, std::ostream& text, std::ostream& notes) {

@@ -24,7 +24,6 @@
 #include "render/ci_report.h"
 #include "render/paint.h"
 #include "stats/accept.h"
-#include "stats/older_threads.h"
 #include "stats/verdict.h"
 #include "stats/window_summary.h"
 
@@ -64,10 +63,7 @@ struct CheckResult {
   std::vector<model::Group> groups;
   std::vector<stats::WindowSummary> windows;
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that made no call.
-  stats::OlderThreads baseline_older_threads;
-  stats::OlderThreads older_threads;
-  /// Those of the baseline, in its order, then those that only the run has, then the older threads of programs.
-  std::vector<CheckedRow> rows;
+  std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;
   std::vector<std::string> warnings;
   ProgramFaults lost;  ///< Each has a warning, and they are red.

@@ -126,25 +126,6 @@ std::string inject_rules_of(const model::Baseline& baseline) {
   return {};
 }
 
-/// Lets older threads be judged for the program, where all tests of it are on both sides. Returns the programs.
-std::vector<std::string> compare_older_threads(CheckResult& result) {
-  result.baseline_older_threads = stats::older_threads_of(result.baseline);
-  result.older_threads = stats::older_threads_of(result.data);
-  std::map<Key, int> tests;
-  for (const model::BaselineWindow& window : result.baseline.windows) ++tests[key_of(window)];
-  for (const model::Group& group : result.groups) --tests[key_of(result.data, group)];
-  std::set<std::string, std::less<>> uneven;
-  for (const auto& [key, more] : tests) {
-    const auto& [program, name, kind] = key;
-    if (more != 0 && kind == "test") uneven.insert(program);
-  }
-  std::vector<std::string> programs =
-      stats::judged_by_program(result.baseline_older_threads, result.older_threads, uneven);
-  stats::tell_older_apart(programs, result.baseline_windows);
-  stats::tell_older_apart(programs, result.windows);
-  return programs;
-}
-
 /// The run may have been asked for other details than the baseline. Folds those of syscalls that the baseline has
 /// whole. Returns what cannot be compared, or "".
 std::string fold_as_baseline(CheckResult& result) {
@@ -184,7 +165,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     if (const std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
   }
   result.groups = model::group_samples(result.data, model::Tools::left_out);
-  model::leave_out_between(result.data, result.groups);
   if (options.gate.allows_retried) {
     std::string line = left_out_attempts(stats::leave_out_failed_attempts(result.data, result.groups), "NEW");
     if (!line.empty()) result.warnings.push_back(std::move(line));
@@ -203,7 +183,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
   }
-  const std::vector<std::string> by_program = compare_older_threads(result);
   bool has_pair = false;
   std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
@@ -241,13 +220,12 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
-  for (const std::string& program : by_program) {
-    add(&result.baseline_older_threads.at(program), &result.older_threads.at(program), std::nullopt, std::nullopt);
-  }
   stats::accept_changes(settings.accepts, rows);
   stats::decide_doubts(rows);
   std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
-  for (std::string& line : stats::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
+  if (options.tests.empty()) {
+    for (std::string& line : stats::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
+  }
   std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "OLD", "NEW", rows);
   const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);
@@ -270,7 +248,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
 void judge_budgets(const CheckSettings& settings, CheckResult& result) {
   std::vector<budgets::BudgetedWindow> windows;
   for (const CheckedRow& row : result.rows) {
-    if (!row.baseline_index && !row.run_index) continue;  // a program's older threads
     budgets::BudgetedWindow window;
     window.display = row.comparison.name;
     if (row.baseline_index) {
@@ -349,7 +326,6 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   model::LoadOptions load;
   load.is_printable = true;  // names are those of the baseline
   load.keep_sites = true;
-  load.keep_between = true;
   load.keep_histograms = settings.needs_histograms;
   // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();

@@ -26,8 +26,7 @@ void update(const CheckResult& result, WithoutCounts& without_counts, model::Bas
       windows.push_back(baseline.windows[*row.baseline_index]);
       continue;
     }
-    stats::WindowSummary window = result.windows[*row.run_index];
-    window.tells_older_apart = result.older_threads.contains(window.program);
+    const stats::WindowSummary& window = result.windows[*row.run_index];
     const WithoutCounts::Answer answer = without_counts.decide(window);
     if (answer == WithoutCounts::Answer::refused) continue;
     add_classes(window, baseline);
@@ -38,7 +37,6 @@ void update(const CheckResult& result, WithoutCounts& without_counts, model::Bas
       budgets::add_times(budgets::subject_of(result.data, group, window, true), windows.back());
   }
   baseline.windows = std::move(windows);
-  baseline.programs = stats::to_baseline(result.older_threads);
 }
 
 }  // namespace

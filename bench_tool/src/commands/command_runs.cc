@@ -27,6 +27,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kProgram = "{program}";
 
 volatile std::sig_atomic_t interrupted = 0;
+int requests = 0;
 constexpr std::array<int, 3> kRequests = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, kRequests.size()> before_us;
 
@@ -74,6 +75,7 @@ std::string fault_of_programs(const std::vector<std::string>& command, const std
 }
 
 InterruptRequest::InterruptRequest() {
+  if (requests++ > 0) return;  // a request to the outer one holds
   interrupted = 0;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
@@ -82,6 +84,7 @@ InterruptRequest::InterruptRequest() {
 }
 
 InterruptRequest::~InterruptRequest() {
+  if (--requests > 0) return;
   for (std::size_t i = 0; i < kRequests.size(); ++i) ::sigaction(kRequests[i], &before_us[i], nullptr);
 }
 

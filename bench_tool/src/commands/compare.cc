@@ -86,7 +86,6 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
                                                  std::vector<scale::Family>& families, std::string& attempts) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   groups = model::group_samples(data, model::Tools::left_out);
-  model::leave_out_between(data, groups);
   if (gate.allows_retried) attempts = left_out_attempts(stats::leave_out_failed_attempts(data, groups), side);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
@@ -100,24 +99,6 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
   families = scale::families_of(data, groups, {.by_label = false, .has_times = false});
   if (!data.has_sites) groups = {};  // as large as the names of all tests
   return candidates;
-}
-
-/// Lets older threads be judged for the program, where all tests of it are on both sides. Returns the programs.
-std::vector<std::string> compare_older_threads(const std::vector<stats::Pair>& pairs, CompareResult& result) {
-  result.old_older_threads = stats::older_threads_of(result.old_data);
-  result.new_older_threads = stats::older_threads_of(result.new_data);
-  std::set<std::string, std::less<>> uneven;
-  for (const stats::Pair& pair : pairs) {
-    if (pair.old_index && pair.new_index) continue;
-    const WindowSummary& window =
-        pair.old_index ? result.old_windows[*pair.old_index] : result.new_windows[*pair.new_index];
-    if (window.kind == "test") uneven.emplace(window.program);
-  }
-  std::vector<std::string> programs =
-      stats::judged_by_program(result.old_older_threads, result.new_older_threads, uneven);
-  stats::tell_older_apart(programs, result.old_windows);
-  stats::tell_older_apart(programs, result.new_windows);
-  return programs;
 }
 
 /// Says which lines changed, of the rows that `pairs` became.
@@ -239,7 +220,6 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   load.all_runs = options.all_runs;
   load.tests = model::TestChoice(options.tests);
   load.keep_sites = true;
-  load.keep_between = true;
   load.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
@@ -309,7 +289,6 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
         fmt::format("only one of OLD and NEW has details of {} (--syscost_detail): their counts are added up",
                     fmt::join(uneven, ", ")));
   }
-  const std::vector<std::string> by_program = compare_older_threads(pairing.pairs, result);
   result.rows.clear();
   result.empty_windows.clear();
   for (const stats::Pair& pair : pairing.pairs) {
@@ -321,10 +300,6 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
       new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
-  }
-  for (const std::string& program : by_program) {
-    result.rows.push_back(stats::compare_windows(&result.old_older_threads.at(program),
-                                                 &result.new_older_threads.at(program), options.counts));
   }
   stats::accept_changes(options.accepts, result.rows);
   stats::decide_doubts(result.rows);
@@ -365,8 +340,6 @@ std::string lost_programs(const CompareResult& result) {
 }
 
 void conclude(const cli::Options& options, CompareResult& result, const csv::Problems& problems) {
-  // A program is no test. Until all runs are compared, it has a row all the same.
-  std::erase_if(result.rows, stats::is_quiet_program);
   if (!has_pairs(result) && !result.is_of_baseline) {
     result.conclusion = {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
   } else if (!problems.empty()) {

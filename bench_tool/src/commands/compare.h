@@ -19,7 +19,6 @@
 #include "model/test_locations.h"
 #include "render/paint.h"
 #include "scale/law_changes.h"
-#include "stats/older_threads.h"
 #include "stats/row_times.h"
 #include "stats/verdict.h"
 
@@ -44,12 +43,10 @@ struct CompareResult {
   std::vector<stats::WindowSummary> old_windows;
   std::vector<stats::WindowSummary> new_windows;
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that one side has, without a call.
-  stats::OlderThreads old_older_threads;
-  stats::OlderThreads new_older_threads;
-  std::vector<stats::Comparison> rows;        ///< All, changed or not.
-  std::vector<std::string> known_programs;    ///< Names that judge() gives to programs; see program_names.h.
-  std::string paired;                         ///< `A -> B (one test in each file)`; empty when names decided.
-  std::vector<scale::LawChange> law_changes;  ///< For people: no verdict depends on them.
+  std::vector<stats::Comparison> rows;             ///< All, changed or not.
+  std::vector<std::string> known_programs;         ///< Names that judge() gives to programs; see program_names.h.
+  std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
+  std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
   std::vector<std::string> warnings;
   ProgramFaults lost;        ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::string count_rules;   ///< The rules of a file for counts that may vary; see commands/count_rules.h.

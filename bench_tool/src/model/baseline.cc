@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
 #include <set>
 #include <tuple>
 
@@ -119,11 +118,6 @@ class Parser {
       window.tells_entries = tells_entries_;
       window.tells_errors = tells_errors_;
     }
-    const auto of_programs =
-        std::stable_partition(out_.windows.begin(), out_.windows.end(),
-                              [](const BaselineWindow& window) { return window.kind != schema::kKindBetween; });
-    out_.programs.assign(std::make_move_iterator(of_programs), std::make_move_iterator(out_.windows.end()));
-    out_.windows.erase(of_programs, out_.windows.end());
     return std::move(out_);
   }
 
@@ -336,7 +330,6 @@ std::string lines_of(const BaselineWindow& window, const BaselineTold& told) {
 }
 
 std::string to_text(Baseline baseline) {
-  std::move(baseline.programs.begin(), baseline.programs.end(), std::back_inserter(baseline.windows));
   std::sort(baseline.windows.begin(), baseline.windows.end(), [](const BaselineWindow& a, const BaselineWindow& b) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
   });

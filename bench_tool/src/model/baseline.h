@@ -76,8 +76,6 @@ struct Baseline {
   std::optional<std::size_t> tests_that_departed;
   std::map<std::string, std::string> classes;  ///< By name of the syscall, without detail: `file;desc`.
   std::vector<BaselineWindow> windows;
-  /// What threads older than the tests of a program did in all its windows and between them (kind `between`).
-  std::vector<BaselineWindow> programs;
 
   bool has_details() const;
   bool has_times() const;

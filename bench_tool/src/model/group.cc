@@ -166,11 +166,6 @@ std::vector<Group> group_samples(Dataset& data, Tools tools) {
   return loops_after_owners(data, with_tools(data, std::move(groups), tools));
 }
 
-void leave_out_between(const Dataset& data, std::vector<Group>& groups) {
-  // They come last.
-  std::erase_if(groups, [&](const Group& group) { return data.text(group.kind) == schema::kKindBetween; });
-}
-
 std::string_view kind_words(std::string_view kind) {
   if (kind == schema::kKindBetween) return "between tests";
   return kind == schema::kKindGpuKernel ? "GPU kernel" : kind;

@@ -40,9 +40,6 @@ enum class Tools { after_ours, left_out };
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::after_ours);
 
-/// Drops what programs did between their tests, which is no test. The indices of owners stay right.
-void leave_out_between(const Dataset& data, std::vector<Group>& groups);
-
 /// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A `[bpftrace]` at
 /// the end names the origin.
 /// The name alone; several programs may have a window of this name.

@@ -24,8 +24,6 @@ constexpr const char* kEntries = "entries";
 constexpr const char* kInjected = "injected";
 constexpr const char* kPasses = "passes";
 constexpr const char* kTimely = "timely";  // only where it does not follow from the calls and their errnos
-/// `timely` without calls of threads older than the test; only where it is not the same.
-constexpr const char* kBesideOlder = "beside_older";
 constexpr const char* kPerRun = "per_run";
 constexpr std::string_view kPerRunErrno = "per_run ";
 
@@ -62,12 +60,6 @@ void add_timely(const SyscallSummary& one, std::vector<model::BaselineCell>& cel
   const Numbers follows = timely_of(one);
   if (!one.timely || !follows || to_range(*one.timely) == to_range(*follows)) return;
   cells.push_back({one.name, kTimely, to_range(*one.timely)});
-}
-
-void add_beside_older(const SyscallSummary& one, std::vector<model::BaselineCell>& cells) {
-  const Numbers& all = one.timely ? one.timely : one.count();
-  if (!one.beside_older || !all || to_range(*one.beside_older) == to_range(*all)) return;
-  cells.push_back({one.name, kBesideOlder, to_range(*one.beside_older)});
 }
 
 void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
@@ -128,8 +120,6 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
     out.per_run_errnos.insert_or_assign(cell.what.substr(kPerRunErrno.size()), spread);
   } else if (cell.what == kTimely) {
     out.timely = spread;
-  } else if (cell.what == kBesideOlder) {
-    out.beside_older = spread;
   } else if (cell.what == kInjected) {
     out.injected = spread;
   } else if (cell.what == "kernel_ns") {
@@ -202,10 +192,7 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
-  for (const SyscallSummary& one : window.syscalls) {
-    add_syscall(one, has_calls, out);
-    if (window.tells_older_apart) add_beside_older(one, out.cells);
-  }
+  for (const SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
   return out;
 }
 
@@ -251,8 +238,6 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     one.is_wait = model::has_class(one.classes, "wait");
     complete(out, window.tells_errors, one);
     if (!one.timely) one.timely = timely_of(one);
-    // It counts only where the window tells older threads apart.
-    if (!one.beside_older) one.beside_older = one.timely;
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
     if (one.injected) {
       out.injected = out.injected.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.injected->max));

@@ -99,7 +99,6 @@ void OpenCounts::add(const Comparison& row, const Delta& delta, bool is_fewer) {
   count.delta.sites.clear();
   count.test = row.name;
   count.program = row.new_window->program;
-  count.counted = row.counted;
   count.is_fewer = is_fewer;
   count.of_old = counts_of_first(delta.old_count);
   count.of_new = counts_of_first(delta.new_count);
@@ -129,8 +128,6 @@ void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
     const auto test = counts_.find(name_in_program(row));
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
-      // A run in which older threads cannot be told apart says nothing of a count without them.
-      if (row.counted != count.counted) continue;
       const Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
       if (!found) continue;
       ++count.runs;

@@ -48,9 +48,8 @@ class OpenCounts {
     Delta delta;       ///< As first compared.
     std::string test;  ///< As it is shown.
     std::string program;
-    Numbers CallFigures::*counted = nullptr;  ///< As of its row.
-    bool is_fewer = false;                    ///< Whether NEW makes fewer is the question.
-    std::vector<double> of_old;               ///< Of all runs, the first ones included.
+    bool is_fewer = false;       ///< Whether NEW makes fewer is the question.
+    std::vector<double> of_old;  ///< Of all runs, the first ones included.
     std::vector<double> of_new;
     std::optional<judge::Doubt> doubt;  ///< Where both sides run again.
     std::size_t runs = 0;               ///< Further ones.

@@ -173,56 +173,21 @@ Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::
   return spread_in(values_);
 }
 
-/// Failures of repetition `i` that only say "too early"; nullopt if the list is none, which loading refuses.
-std::optional<double> RepetitionAggregator::failed_early(const Series& series, std::size_t i) const {
-  const SyscallRow* row = series.by_sample[i];
-  if (row == nullptr || row->errnos == model::kNoName) return 0;
-  const auto errnos = model::parse_errnos(data_.text(row->errnos));
-  if (!errnos) return std::nullopt;
-  double failed = 0;
-  for (const auto& [name, failures] : *errnos) {
-    if (judge::is_too_early(data_.text(series.first->syscall), name)) failed += static_cast<double>(failures);
-  }
-  return failed / divisors_[i];
-}
-
 Numbers RepetitionAggregator::timely_calls(const Series& series, PerRunCalls per_run) const {
+  const std::string_view syscall = data_.text(series.first->syscall);
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
     if (row == nullptr ? !measures(i, &SyscallRow::calls) : !row->calls.has_value()) return std::nullopt;
-    const std::optional<double> failed = failed_early(series, i);
-    if (!failed) return std::nullopt;
-    values_.push_back(row == nullptr ? 0.0 : std::max(value(series, i, &SyscallRow::calls, per_run) - *failed, 0.0));
-  }
-  return spread_in(values_);
-}
-
-/// Those that returned: a call of theirs that is in flight is no call of the row.
-double RepetitionAggregator::of_older_threads(const SyscallRow& row) const {
-  std::uint64_t made = *row.by_older_threads;
-  if (!group_.is_test(data_)) made += *row.by_started_threads;
-  const bool knows_both = row.entries.has_value() && row.calls.has_value();
-  const std::uint64_t unreturned = knows_both ? *row.entries - std::min(*row.entries, *row.calls) : 0;
-  return static_cast<double>(made - std::min(made, unreturned));
-}
-
-Numbers RepetitionAggregator::beside_older(const Series& series, PerRunCalls per_run) const {
-  values_.clear();
-  for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
-    const SyscallRow* row = series.by_sample[i];
-    const std::optional<double> failed = failed_early(series, i);
-    if (!failed) return std::nullopt;
-    if (row == nullptr) {
-      values_.push_back(0);
-      continue;
+    double count = row == nullptr ? 0.0 : value(series, i, &SyscallRow::calls, per_run);
+    if (row != nullptr && row->errnos != model::kNoName) {
+      const auto errnos = model::parse_errnos(data_.text(row->errnos));
+      if (!errnos) return std::nullopt;  // refused when it was loaded
+      for (const auto& [name, failures] : *errnos) {
+        if (judge::is_too_early(syscall, name)) count -= static_cast<double>(failures) / divisors_[i];
+      }
     }
-    Measured SyscallRow::*const field = row->calls.has_value() ? &SyscallRow::calls : &SyscallRow::entries;
-    if (!(row->*field).has_value()) return std::nullopt;
-    const double of_others = of_older_threads(*row) / divisors_[i];
-    // No one knows whose the failures are: as many as they made calls are taken for theirs.
-    const double own_failures = std::max(*failed - of_others, 0.0);
-    values_.push_back(std::max(value(series, i, field, per_run) - of_others - own_failures, 0.0));
+    values_.push_back(std::max(count, 0.0));
   }
   return spread_in(values_);
 }

@@ -101,9 +101,6 @@ class RepetitionAggregator {
                  PerRunCalls per_run = PerRunCalls::left_out) const;
   /// Calls without the failures that only say "too early" (judge/direction.h).
   Numbers timely_calls(const Series& series, PerRunCalls per_run) const;
-  /// The same, or entries where calls are unknown, without calls of older threads: of a test, without those of threads
-  /// that it did not start; of a set-up, those of its own thread. Each row says who made its calls.
-  Numbers beside_older(const Series& series, PerRunCalls per_run) const;
   /// Returns `field` of the row that repetition `i` has for `series`, per iteration. The row and the value must exist.
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,
                PerRunCalls per_run = PerRunCalls::left_out) const;
@@ -125,8 +122,6 @@ class RepetitionAggregator {
 
  private:
   bool knows_errnos(const Series& series) const;
-  std::optional<double> failed_early(const Series& series, std::size_t i) const;
-  double of_older_threads(const model::SyscallRow& row) const;
   ErrnoNumbers errno_numbers(const Series& series, model::NameId model::SyscallRow::*list, bool is_per_iteration,
                              model::NameId model::SyscallRow::*less) const;
 

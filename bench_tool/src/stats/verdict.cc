@@ -40,8 +40,7 @@ std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window,
 const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run) {
   static const CallFigures kNone = [] {
     CallFigures none;
-    none.calls = none.entries = none.errors = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
-    none.timely = none.beside_older = none.calls;
+    none.calls = none.entries = none.errors = none.timely = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
     none.errnos.emplace();
     return none;
   }();
@@ -321,12 +320,9 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   Judge judge(passes, own_policy, is_exact, out);
   if (have_calls || have_entries) {
     const bool have_timely = have_calls && all_have(syscalls, &CallFigures::timely) && knows_errnos(syscalls);
-    const bool is_beside = old_window->tells_older_apart && new_window->tells_older_apart &&
-                           all_have(syscalls, &CallFigures::beside_older);
-    judge.compare(syscalls, is_beside     ? &CallFigures::beside_older
-                            : have_timely ? &CallFigures::timely
-                            : have_calls  ? &CallFigures::calls
-                                          : &CallFigures::entries);
+    judge.compare(syscalls, have_timely  ? &CallFigures::timely
+                            : have_calls ? &CallFigures::calls
+                                         : &CallFigures::entries);
     out.undecided = judge.undecided();
     conclude(out);
   }

@@ -79,20 +79,12 @@ std::optional<std::uint64_t> injected_in(const SeriesList& all) {
   return total;
 }
 
-/// True if each row says which threads made its calls.
-bool tells_makers(const Series& series) {
-  return std::all_of(series.by_sample.begin(), series.by_sample.end(), [](const SyscallRow* row) {
-    return row == nullptr || (row->by_started_threads.has_value() && row->by_older_threads.has_value());
-  });
-}
-
 CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, PerRunCalls per_run) {
   CallFigures out;
   out.calls = fold.column(series, &SyscallRow::calls, per_run);
   out.entries = fold.column(series, &SyscallRow::entries, per_run);
   out.errors = fold.column(series, &SyscallRow::errors, per_run);
   out.timely = fold.timely_calls(series, per_run);
-  if (tells_makers(series)) out.beside_older = fold.beside_older(series, per_run);
   out.kernel_ns = fold.column(series, &SyscallRow::latency_sum_ns, per_run);
   out.latency_count = fold.column(series, &SyscallRow::latency_count, per_run);
   out.errnos = fold.errnos(series, per_run);
@@ -102,9 +94,10 @@ CallFigures figures_of(const Series& series, const RepetitionAggregator& fold, P
 std::optional<bool> has_other_threads(const SeriesList& all) {
   bool has = false;
   for (const Series& series : all) {
-    if (!tells_makers(series)) return std::nullopt;
     for (const SyscallRow* row : series.by_sample) {
-      has = has || (row != nullptr && *row->by_started_threads + *row->by_older_threads > 0);
+      if (row == nullptr) continue;
+      if (!row->by_started_threads.has_value() || !row->by_older_threads.has_value()) return std::nullopt;
+      has = has || *row->by_started_threads + *row->by_older_threads > 0;
     }
   }
   return has;

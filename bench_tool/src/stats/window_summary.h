@@ -30,8 +30,6 @@ struct CallFigures {
   Numbers errors;
   /// Calls without the failures that only say "too early" (judge/direction.h).
   Numbers timely;
-  /// `timely` without calls of threads that are older than the test (stats/older_threads.h); nullopt if not known.
-  Numbers beside_older;
   Numbers kernel_ns;
   Numbers latency_count;
   std::optional<ErrnoNumbers> errnos;  ///< nullopt: not measured. An errno that is not in it: 0.
@@ -92,8 +90,6 @@ struct WindowSummary {
   std::optional<bool> has_other_threads;
   /// In some window of its program has_other_threads is true; see note_threaded_programs().
   bool is_of_threaded_program = false;
-  /// The calls of older threads are judged for its program, and not for it; see older_threads.h.
-  bool tells_older_apart = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.

@@ -92,7 +92,7 @@ SYSCOST_EXPORT Cost sum(const std::vector<Cost>& parts);
 struct CountingEnd {
   bool is_whole = false;  ///< end_counting() was reached.
   std::string how;        ///< Otherwise: "was killed by SIGSEGV", "ended with exit code 3", ... Fits before "in it".
-  std::string errors;     ///< The end of what it wrote to stderr.
+  std::string errors;     ///< The end of what it wrote to stderr, each line after two blanks, as a message shows it.
   /// It ended without its exit handlers: by _exit(), or as another program.
   bool is_silent = false;
 };

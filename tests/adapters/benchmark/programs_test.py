@@ -42,14 +42,14 @@ class Mains(BenchmarkCase):
         # A counting process for the second run has no counts of the first one.
         done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_CHECKS="1")
         self.assertIn("there are no counts: the process that counts ended with exit code 3 before it ran those of this call "
-                      "of RunSpecifiedBenchmarks(); it wrote:\nno results\n", done.err)
+                      "of RunSpecifiedBenchmarks(); it wrote:\n  no results\n", done.err)
         self.assertEqual([(row["test"], row["total_calls"]) for row in self.rows(record="test")],
                          [("BM_First", "1000"), ("BM_Second", "")])
 
     def test_a_main_that_ends_before_its_benchmarks_when_it_is_counted(self):
         done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_WANTS_INPUT="1", stdin="input")
         self.assertIn("there are no counts: the process that counts ended with exit code 4 before it ran a benchmark; it "
-                      "wrote:\nno input\n  fix: let main() reach the benchmarks without input", done.err)
+                      "wrote:\n  no input\n  fix: let main() reach the benchmarks without input", done.err)
         self.assertEqual([(row["test"], row["total_calls"], row["backend"]) for row in self.rows(record="test")],
                          [("BM_First", "", "none"), ("BM_Second", "", "none")])
         self.assertTrue(all(row["wall_ns"] for row in self.rows(record="test")))

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "libc/clock.h"
@@ -27,6 +29,16 @@ namespace {
 
 constexpr std::size_t kShownErrorBytes = 2000;
 constexpr std::size_t kLongestRequest = 4000;
+
+/// With two blanks before each line.
+std::string indented(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+    end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    out.append("  ").append(text.substr(begin, end - begin));
+  }
+  return out;
+}
 
 /// `was killed by SIGSEGV`, `ended with exit code 3`.
 std::string ending(int status, bool is_silent) {
@@ -197,6 +209,7 @@ adapter::CountingEnd ChildRun::run(const OnLine& on_line, const OnWait& on_wait)
     end.is_silent = false;
     end.how = "had its file descriptors closed";
   }
+  end.errors = indented(end.errors);
   close(pipe[0]);
   close(errors[0]);
   return end;

@@ -49,6 +49,7 @@ class TestPartResult {
   };
   TestPartResult(Type type, const char* file, int line, const char* message);
   bool passed() const;
+  bool failed() const;
 };
 
 // The same from 1.8 to 1.18; the assertions of fatal failures are made of it.
@@ -76,6 +77,8 @@ class TestProperty {
 class TestResult {
  public:
   bool Failed() const;
+  int total_part_count() const;
+  const TestPartResult& GetTestPartResult(int i) const;
   int test_property_count() const;
   const TestProperty& GetTestProperty(int i) const;
 #if GOOGLETEST_MINOR >= 10
@@ -173,12 +176,15 @@ class UnitTest {
   int disabled_test_count() const;
 #if GOOGLETEST_MINOR >= 10
   int total_test_suite_count() const;
+  int failed_test_suite_count() const;
   const TestSuite* GetTestSuite(int index) const;
 #else
   int total_test_case_count() const;
+  int failed_test_case_count() const;
   const TestCase* GetTestCase(int index) const;
 #endif
   bool Failed() const;
+  const TestResult& ad_hoc_test_result() const;
   const char* original_working_dir() const;
 };
 
