@@ -63,7 +63,9 @@ class Taken(Case):
                     continue
                 def check(backend, program, limit=limit, size=size):
                     done = self.limited(self.words(program, backend, filter_of), limit, size * MIB)
-                    self.assertIn(done.code, (0, 2), f"{limit} {size} MiB\n{done.out}\n{done.err}")
+                    # The helper of ebpf may end for its own lack of memory: then counts are void, which is told, and no verdict changes.
+                    self.assertNotIn("[  FAILED  ] Thread.Begins", done.out, f"{limit} {size} MiB\n{done.out}\n{done.err}")
+                    self.assertTrue(done.code in (0, 2) or "has ended" in done.err, f"{limit} {size} MiB\n{done.out}\n{done.err}")
                 self.each(check)
 
 

@@ -197,17 +197,21 @@ class Signals(EndsCase):
                 os.remove(self.csv)
 
     def test_a_signal_that_stops_stops_both_and_another_continues_them(self):
-        def state(process):
+        def state_and_parent(process):
             with open(f"/proc/{process}/stat", encoding="utf-8") as file:
-                return file.read().rpartition(")")[2].split()[0]
+                state, parent = file.read().rpartition(")")[2].split()[:2]
+            return state, int(parent)
         for options in (["--process"], ["--process", "--live"]):
             with self.subTest(options=options):
                 # A group of their own, as a shell makes it for a job: the kernel stops none without a parent in its session.
                 process = self.start(BENCH, "run", *options, "--", "sh", "-c", "echo $$; read line; exit 5", preexec_fn=os.setpgrp)
                 command = int(process.stdout.readline())
+                chain = [command]
+                while chain[-1] != process.pid:
+                    chain.append(state_and_parent(chain[-1])[1])
                 for number, wanted in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "RSD")):
                     process.send_signal(number)
-                    while not all(state(one) in wanted for one in (process.pid, command)):
+                    while not all(state_and_parent(one)[0] in wanted for one in chain):
                         os.sched_yield()
                 process.communicate("\n")
                 self.assertEqual(process.returncode, 5)

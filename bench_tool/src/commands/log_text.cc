@@ -260,7 +260,7 @@ std::string log_text(const CauseLog& log, std::size_t width, const render::Paint
 }
 
 std::string log_markdown(const CauseLog& log) {
-  std::string out = "### " + render::escaped_markdown(heading(log)) + "\n\n";
+  std::string out = "### " + render::escaped_markdown(heading(log)) + '\n';
   if (const std::string rules = rules_line(log, 0); !rules.empty()) out += render::escaped_lines(rules) + '\n';
   render::Table table({{"run", Align::left, Cells::names}, {"change"}, {"cause", Align::left, Cells::names}});
   for (CauseLine& line : cause_lines(log)) {
