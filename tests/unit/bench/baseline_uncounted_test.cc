@@ -110,7 +110,8 @@ TEST_F(BaselineFile, OneTestWithoutCountsLeavesTheVerdictToTheOthers) {
   EXPECT_EQ(run({"compare", old_run, same, "--format", "md"}), 0);
   EXPECT_NE(out_.str().find(part), std::string::npos) << out_.str();
   EXPECT_EQ(check(same), 0) << out_.str() << err_.str();
-  EXPECT_TRUE(says("verdict: ok, exit code 0: no test fails (counts); " + part + "NEW were not counted: S.One")) << out_.str();
+  EXPECT_TRUE(says("verdict: ok, exit code 0: no test fails (counts); " + part + "NEW were not counted: S.One"))
+      << out_.str();
 
   EXPECT_EQ(run({"compare", old_run, same, "--strict"}), 3);
   EXPECT_TRUE(says("verdict: no answer, exit code 3: 1 test without a verdict (--strict); " + part)) << out_.str();
