@@ -102,7 +102,8 @@ void add_count_options(CLI::App& app, Raw& raw) {
   add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
                  "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
   app.add_flag("--gate-waits", raw.gates_waits,
-               "A wait that no run of OLD made (poll, sleep, ...) fails the test, also beside other threads");
+               "A wait that no run of OLD made (poll, sleep, ...) fails the test; beside other threads, once enough "
+               "runs have it");
 }
 
 CLI::Option* add_accept_option(CLI::App& app, Options& options) {

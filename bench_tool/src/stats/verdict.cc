@@ -213,11 +213,11 @@ class Judge {
     if (delta.change == Change::none) return;
     delta.is_new_wait = delta.is_new_wait && delta.change == Change::grew;
     delta.is_red_wait = delta.is_red_wait && delta.is_new_wait;
-    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near && !delta.is_red_wait;
+    delta.is_in_doubt = delta.is_gated() && !is_repeated && delta.change != Change::near;
     const bool overlap = old_count.min <= new_count.max && new_count.min <= old_count.max;
     delta.rule = !delta.is_gated()                                            ? Rule::not_gated
-                 : delta.is_red_wait                                          ? Rule::new_wait
                  : delta.is_in_doubt                                          ? Rule::chance
+                 : delta.is_red_wait                                          ? Rule::new_wait
                  : delta.change != Change::near                               ? Rule::exact
                  : overlap && !(old_count.is_exact() && new_count.is_exact()) ? Rule::spread
                                                                               : Rule::tolerance;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A program in whose way syscost may stand: its data lies where messages go, and its limits have room for one thread.
+// A program that syscost may disturb. It keeps a data file open as descriptor 2, where messages go. Under a limit of
+// memory it may have room for one thread, and none beside what syscost reserves.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

@@ -46,7 +46,7 @@ TEST(NewWaits, AreNamedAlsoInTestsWithThreads) {
     EXPECT_EQ(row.verdict, Verdict::same) << name;
     EXPECT_EQ(row.reason, std::string("a wait that OLD never made: 15 ") + name);
     EXPECT_TRUE(row.has_changes()) << "shown without --all: " << name;
-    EXPECT_EQ(compare(before, after, gating()).verdict, Verdict::regressed) << name;
+    EXPECT_EQ(compare(before, after, gating()).verdict, Verdict::in_doubt) << name;
   }
 }
 
@@ -143,13 +143,15 @@ TEST_F(Polling, InThePlaceOfAConditionVariableIsShownWithItsLine) {
   EXPECT_FALSE(says("a wait that")) << out_.str();
 }
 
-TEST_F(Polling, IsRedIfNewWaitsAreGated) {
-  EXPECT_EQ(run({"compare", old_, new_, "--gate-waits"}), 1) << out_.str();
-  EXPECT_TRUE(says(std::string("regressed: ") + kNamed)) << out_.str();
-  EXPECT_EQ(check(new_, {"--gate-waits"}), 1) << out_.str();
+/// Beside other threads one run proves nothing.
+TEST_F(Polling, IsInDoubtUntilRunsDecideIfNewWaitsAreGated) {
+  EXPECT_EQ(run({"compare", old_, new_, "--gate-waits"}), 0) << out_.str();
+  EXPECT_TRUE(says("in doubt: ") && says(kNamed)) << out_.str();
+  EXPECT_EQ(run({"compare", old_, new_, "--gate-waits", "--strict"}), 3) << out_.str();
+  EXPECT_EQ(check(new_, {"--gate-waits", "--strict"}), 3) << out_.str();
   EXPECT_EQ(check(old_, {"--gate-waits"}), 0) << out_.str();
   std::ofstream(path("rules.toml")) << "gate-waits = true\n";
-  EXPECT_EQ(run({"compare", old_, new_, "--config", path("rules.toml")}), 1) << out_.str();
+  EXPECT_EQ(run({"compare", old_, new_, "--strict", "--config", path("rules.toml")}), 3) << out_.str();
   EXPECT_TRUE(says("rules.toml: gate-waits")) << out_.str();
   std::ofstream(path("rules.toml")) << "gate-waits = true\n[[accept]]\ntest = \"*\"\nwhat = \"clock_nanosleep\"\n"
                                        "reason = \"a timer\"\n";
