@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How `bench run` begins and ends: what it refuses before COMMAND starts, which signals COMMAND gets, what stays when it is
 killed, and processes that outlive it."""
+import ctypes
 import fcntl
 import os
 import pty
@@ -184,6 +185,18 @@ class Signals(EndsCase):
                     self.assertEqual(process.stdout.readline(), "waiting\n")
                     out, error = process.communicate("\n")
                     self.assertEqual((out, process.returncode), (f"1 of {name}\n", 5), error)
+
+    def test_a_signal_keeps_the_value_that_its_sender_gave_it(self):
+        waits = ("import ctypes, signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1]); print('started', flush=True);"
+                 "wanted, got = ctypes.create_string_buffer(128), ctypes.create_string_buffer(128); libc = ctypes.CDLL(None);"
+                 "libc.sigemptyset(wanted); libc.sigaddset(wanted, signal.SIGUSR1); libc.sigwaitinfo(wanted, got);"
+                 "print(int.from_bytes(got.raw[24:32], 'little'))")
+        for options in (["--process"], ["--process", "--live"]):
+            with self.subTest(options=options):
+                process = self.start(BENCH, "run", *options, "--", "python3", "-c", waits)
+                self.assertEqual(process.stdout.readline(), "started\n")
+                ctypes.CDLL(None).sigqueue(process.pid, signal.SIGUSR1, ctypes.c_void_p(4711))
+                self.assertEqual(process.communicate()[0], "4711\n")
 
     def test_a_command_that_a_signal_ends_has_its_rows_and_the_exit_code_of_a_shell(self):
         for name in ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGRTMAX"):

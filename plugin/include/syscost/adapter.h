@@ -154,6 +154,10 @@ SYSCOST_EXPORT void finish();
 /// the framework judges them all, with what failed outside of tests; empty where it is not known.
 SYSCOST_EXPORT void finish_tests(std::string_view outcome);
 
+/// The adapter makes the program end with another exit code, though its tests passed, because of problem(): `bench run`
+/// learns that the code is not the program's own.
+SYSCOST_EXPORT void note_verdict();
+
 /// For the end of a program that never started its framework. Says that it has no rows, if its own command line asked
 /// for a CSV, or if ctest started it with one. Silent otherwise: the program inherited the variable, for example from a
 /// test that started it.

@@ -136,7 +136,13 @@ class PassingSignals {
     const bool ends_nothing = signal == SIGCONT || signal == SIGWINCH || signal == SIGURG;
     const pid_t command = command_;
     if (command > 0) {
-      if (is_for_command && (!is_sent || info->si_pid != command)) kill(command, signal);
+      if (!is_for_command || (is_sent && info->si_pid == command)) {
+        // It has it already, or a terminal sends it one.
+      } else if (info->si_code == SI_QUEUE) {
+        sigqueue(command, signal, info->si_value);
+      } else {
+        kill(command, signal);
+      }
     } else if (is_starting_) {
       if (is_for_command) waiting_ |= bit_of(signal);
     } else if (!ends_nothing && signal != SIGTSTP && !spares_one_.exchange(false)) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "os/environment.h"
+#include "os/refusal_note.h"
 #include "session/doctor/backends.h"
 #include "session/process/messages.h"
 #include "session/process_session.h"
@@ -166,6 +167,11 @@ void finish_tests(std::string_view outcome) {
   const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.finish_tests(outcome);
+}
+
+void note_verdict() {
+  const session::OwnWork work(session::process_session().backend().current());
+  syscost::note_verdict();
 }
 
 const char* variable(const char* name) {

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "os/refusal_note.h"
 #include "session/doctor/backends.h"
 #include "session/process/messages.h"
 #include "session/run/run_info.h"
@@ -162,8 +161,6 @@ void Session::finish_tests(std::string_view outcome) {
   if (is_fork_child() || !is_started()) return;
   faults_.say_what_was_hit();
   shared_.recorder.finish(outcome);
-  // GoogleTest fails the program by the problem, and not by its tests.
-  if (outcome == "passed" && !problem().empty()) note_verdict();
 }
 
 void Session::conclude() {

@@ -110,7 +110,9 @@ void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
 
 void WindowKeeper::program_end(const testing::UnitTest& unit_test) {
   // After the iteration's end other listeners may have added failures.
-  adapter::finish_tests(has_failed_ || has_other_failure(unit_test, own_part_) ? "failed" : "passed");
+  const bool has_failed = has_failed_ || has_other_failure(unit_test, own_part_);
+  adapter::finish_tests(has_failed ? "failed" : "passed");
+  if (!has_failed && has_reported_problem_) adapter::note_verdict();
 }
 
 // ---- tests ----------------------------------------------------------------------------------------------------------
