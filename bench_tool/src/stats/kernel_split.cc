@@ -25,7 +25,8 @@ std::optional<KernelSplit> split_kernel_time(const Comparison& row) {
       const CallFigures& figures = row.tells_per_run ? one : one.with_per_run();
       if (!figures.latency_count || !figures.kernel_ns) return std::nullopt;
       Both& both = syscalls[one.name];
-      (window == row.old_window ? both.before : both.now) = {figures.latency_count->median, figures.kernel_ns->median};
+      Side& side = window == row.old_window ? both.before : both.now;
+      side = {figures.latency_count->median, figures.kernel_ns->median};
     }
   }
   KernelSplit split;
