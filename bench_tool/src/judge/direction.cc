@@ -24,6 +24,11 @@ bool is_way_to_a_file(Family family) {
   return std::find(kWaysToAFile.begin(), kWaysToAFile.end(), family) != kWaysToAFile.end();
 }
 
+/// It gives back what another call took.
+bool gives_back(std::string_view syscall) {
+  return family_of(syscall) == Family::closes || syscall.substr(0, syscall.find(' ')) == "munmap";
+}
+
 struct Sum {
   double before = 0;
   double after = 0;
@@ -43,13 +48,22 @@ class Judge {
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
       const bool is_sync = family_of(call.syscall) == Family::syncs;
+      // A sync that fails, as that of a pipe, has written nothing.
+      if (is_sync) sum = {call.before - call.failed_before, call.after - call.failed_after};
       if (call.is_accepted && (sum.growth() > 0 || is_sync)) sum.after = sum.before;
+      sum.after -= std::clamp(sum.growth(), 0.0, call.interrupted);
     }
     for (const CallCount& call : calls) {
       // A close that succeeds is needed because another call made the descriptor. So it is not judged, and fewer of
       // them make up for no other call. A close that fails is a call like any other.
       if (family_of(call.syscall) != Family::closes) continue;
       by_call_[call.syscall] = {call.failed_before, call.failed_after};
+    }
+    // The same of a munmap, as far as mmap does not change with it.
+    if (const auto munmap = by_call_.find("munmap"); munmap != by_call_.end()) {
+      const double made = of("mmap").growth();
+      Sum& sum = munmap->second;
+      sum.after = sum.before + std::clamp(sum.growth(), std::min(made, 0.0), std::max(made, 0.0));
     }
     for (const auto& [syscall, sum] : by_call_) {
       Sum& family = by_family_[family_of(syscall)];
@@ -68,6 +82,7 @@ class Judge {
     judge_failures();
     note_first(Grew::failures);
     note_open_descriptors();
+    note_mappings();
     note_rings();
     if (!out_.reasons.empty()) {
       out_.word = Word::red;
@@ -78,7 +93,7 @@ class Judge {
       out_.word = Word::same;
     } else {
       const bool has_growth = std::any_of(calls_.begin(), calls_.end(), [](const CallCount& one) {
-        return one.after > one.before && family_of(one.syscall) != Family::closes;
+        return one.after > one.before && !gives_back(one.syscall);
       });
       out_.word = has_growth ? Word::exchanged : Word::improved;
     }
@@ -142,7 +157,7 @@ class Judge {
                                                           [&](Family one) { return growth(one) < 0; });
     for (const auto& [family, sum] : by_family_) {
       if (sum.growth() <= 0 || family == Family::none || family == Family::syncs || family == Family::closes ||
-          family == Family::unjudged) {
+          family == Family::hints || family == Family::unjudged) {
         continue;
       }
       if (is_way_to_a_file(family) && is_other_way) continue;
@@ -186,6 +201,28 @@ class Judge {
     if (left <= 0 || left <= before - closes.before || closes.after >= closes.before) return;
     out_.stay_open = left - std::max(before - closes.before, 0.0);
     out_.notes.push_back(fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
+  }
+
+  /// Mappings that the calls made and did not take away.
+  void note_mappings() {
+    const Sum mmap = successes("mmap");
+    const Sum munmap = successes("munmap");
+    const double more = mmap.growth() - munmap.growth();
+    if (munmap.growth() >= 0 || more <= 0 || mmap.after <= munmap.after) return;
+    out_.stay_mapped = std::min(more, mmap.after - munmap.after);
+    out_.notes.push_back(
+        fmt::format("{} more may stay mapped: munmap {} -> {}", out_.stay_mapped, munmap.before, munmap.after));
+  }
+
+  /// As given, also what is forgiven or accepted.
+  Sum successes(std::string_view syscall) const {
+    Sum sum;
+    for (const CallCount& call : calls_) {
+      if (call.syscall.substr(0, call.syscall.find(' ')) != syscall) continue;
+      sum.before += call.before - call.failed_before;
+      sum.after += call.is_accepted ? call.before - call.failed_before : call.after - call.failed_after;
+    }
+    return sum;
   }
 
   /// The calls that io_uring makes for a program are not counted. If they took the place of calls, it says so.

@@ -18,6 +18,7 @@ struct CallCount {
   double after = 0;
   double failed_before = 0;  ///< Of these.
   double failed_after = 0;
+  double interrupted = 0;    ///< Calls before that a signal ended (EINTR). Who makes one again makes one more.
   bool is_accepted = false;  ///< The change is intended: growth is none, nor are other syncs or fewer closes.
 };
 
@@ -42,7 +43,8 @@ struct Direction {
   Grew grew = Grew::nothing;
   /// Of `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". Of others: empty.
   std::vector<std::string> reasons;
-  double stay_open = 0;  ///< Descriptors more than before that were made and not closed, if fewer were closed.
+  double stay_open = 0;    ///< Descriptors more than before that were made and not closed, if fewer were closed.
+  double stay_mapped = 0;  ///< The same of mappings.
   /// Worth a look, but no reason for a red: "8 more stay open: close 16 -> 8".
   std::vector<std::string> notes;
 };

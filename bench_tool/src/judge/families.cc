@@ -30,6 +30,7 @@ constexpr Row kFamilies[] = {
     {Family::descriptors, "descriptors and locks",
      "socket socketpair pipe pipe2 eventfd eventfd2 accept accept4 timerfd_create signalfd signalfd4 memfd_create dup "
      "dup2 dup3 fcntl flock"},
+    {Family::hints, "options and hints", "setsockopt fadvise64 madvise readahead"},
     {Family::unjudged, "not judged", "futex futex_wait futex_wake futex_waitv"},
 };
 

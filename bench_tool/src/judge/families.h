@@ -25,6 +25,7 @@ enum class Family : std::uint8_t {
   starts,  ///< Processes and threads.
   waits,
   descriptors,  ///< Sockets, pipes and wake-ups are made and set; locks.
+  hints,        ///< Options and advice. They cost little, and are set on purpose: more of them are no red.
   unjudged,     ///< How often it is made depends on which thread comes first: futex.
 };
 

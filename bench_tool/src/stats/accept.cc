@@ -27,13 +27,6 @@ std::string no_such_test(const std::string& name, const model::TestPatterns& tes
                      model::or_rather(tests.patterns.front(), names));
 }
 
-bool has_leak(const Comparison& row) {
-  const Numbers& before = row.old_window->descriptors_left;
-  const Numbers& after = row.new_window->descriptors_left;
-  // Without these columns the calls may say so: judge::Direction::notes.
-  return before && after ? after->min > before->max : row.reason.find("more stay open") != std::string::npos;
-}
-
 /// Marks what the accept matches in the row. False: nothing.
 bool mark(const Accept& accept, Comparison& row) {
   bool has_match = false;
@@ -42,7 +35,7 @@ bool mark(const Accept& accept, Comparison& row) {
     if (!delta.is_gated() || !is_change || !accept.changes.matches(delta, row)) continue;
     delta.is_accepted = has_match = true;
   }
-  if (accept.changes.matches_leaks() && has_leak(row)) row.accepts_leaks = has_match = true;
+  if (accept.changes.matches_leaks() && row.has_leak) row.accepts_leaks = has_match = true;
   return has_match;
 }
 

@@ -25,7 +25,10 @@ std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per
     const double before = numbers ? numbers->median : 0;
     calls.push_back({one.name, before, before});
     if (!one.errnos || is_per_run) continue;
-    for (const auto& [errno_name, spread] : *one.errnos) calls.back().failed_before += spread.median;
+    for (const auto& [errno_name, spread] : *one.errnos) {
+      calls.back().failed_before += spread.median;
+      if (errno_name == "EINTR") calls.back().interrupted = spread.median;
+    }
     calls.back().failed_after = calls.back().failed_before;
   }
   for (const SyscallSummary& one : row.new_window->syscalls) {
@@ -59,25 +62,31 @@ judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds
   return judge::direction_of(calls, failures);
 }
 
-/// `stay_open`: descriptors more than in OLD, as far as calls tell.
-void judge_leaks(double stay_open, bool is_accepted, Comparison& row) {
-  const Numbers& before = row.old_window->descriptors_left;
-  const Numbers& after = row.new_window->descriptors_left;
-  if (before && after) {
-    const double more = after->min - before->max;
-    if (more <= 0) return;
-    // Another thread may hold a descriptor at that moment.
-    const bool is_certain = is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
-    if (row.verdict != Verdict::regressed && !is_accepted) {
-      row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
-      row.rule = Rule::leaks;
-    }
-    row.add_reason(fmt::format("leaves {} descriptor{} more open", more, more == 1 ? "" : "s"));
-  } else if (stay_open > 0 && row.verdict != Verdict::regressed && !is_accepted) {
-    row.verdict = Verdict::in_doubt;
-    row.rule = Rule::leaks;
-    row.add_reason("a leak? --syscost_leaks on both sides tells");
-  }
+/// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
+/// for what the columns tell, with `text`.
+void judge_leak(double by_calls, Numbers WindowSummary::*left, bool needs_calls, std::string_view text,
+                bool is_accepted, Comparison& row) {
+  const Numbers& before = row.old_window->*left;
+  const Numbers& after = row.new_window->*left;
+  const bool is_known = before && after;
+  const double more = is_known ? after->min - before->max : 0;
+  if (is_known ? more <= 0 || (needs_calls && by_calls <= 0) : by_calls <= 0) return;
+  row.has_leak = true;
+  if (is_known) row.add_reason(fmt::format(fmt::runtime(text), more));
+  if (row.verdict == Verdict::regressed || is_accepted) return;
+  // Another thread may hold a descriptor at that moment.
+  const bool is_certain = is_known && is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
+  row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
+  row.rule = Rule::leaks;
+  if (!is_known) row.add_reason("a leak? --syscost_leaks on both sides tells");
+}
+
+void judge_leaks(const judge::Direction& of_pass, bool is_accepted, Comparison& row) {
+  judge_leak(of_pass.stay_open, &WindowSummary::descriptors_left, false, "descriptors left open: {:+g}", is_accepted,
+             row);
+  // Mappings grow for many reasons, as the heap.
+  judge_leak(of_pass.stay_mapped, &WindowSummary::mapped_bytes_left, true, "bytes left mapped: {:+g}", is_accepted,
+             row);
 }
 
 /// `write: its per-run calls are not told apart, and ...`.
@@ -152,7 +161,7 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   for (const Delta& delta : row.deltas) {
     if (delta.is_new_wait && delta.change == Change::grew) row.add_reason(delta.wait_text());
   }
-  judge_leaks(of_pass.stay_open, heeds_accepts && row.accepts_leaks, row);
+  judge_leaks(of_pass, heeds_accepts && row.accepts_leaks, row);
 }
 
 bool is_red_or_in_doubt(const Comparison& row) {

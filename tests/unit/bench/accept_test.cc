@@ -195,7 +195,7 @@ TEST_F(Accepts, OfLeaksAreOfDescriptorsThatStayOpen) {
   EXPECT_EQ(judge_windows(before, after, {accept_of("-2 close")}).verdict, Verdict::regressed) << "the columns say so";
   const Comparison& row = judge_windows(before, after, {accept_of("leaks")});
   EXPECT_EQ(row.verdict, Verdict::accepted);
-  EXPECT_NE(row.reason.find("leaves 2 descriptors more open"), std::string::npos) << row.reason;
+  EXPECT_NE(row.reason.find("descriptors left open: +2"), std::string::npos) << row.reason;
   EXPECT_EQ(judge_windows(before, after, {accept_of("")}).verdict, Verdict::accepted);
   before.descriptors_left.reset();
   EXPECT_EQ(judge_windows(before, after, {}).verdict, Verdict::in_doubt);
