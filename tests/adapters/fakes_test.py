@@ -126,6 +126,20 @@ class FakesOfOthers(Case):
                         self.assertEqual({row["test"]: int(row[count]) for row in rows}, ROWS)
                         os.remove(self.csv)
 
+    def test_variables_of_libcs_names_are_the_programs_own(self):
+        own = os.path.join(BIN, "libadapter_own_variables.so")
+        for backend in AUTOMATIC:
+            self.needs(backend)
+            for command in ([LINKED, f"--syscost_backend={backend}", f"--syscost_csv={self.csv}"],
+                            [BENCH, "run", "--backend", backend, "--csv", self.csv, "--", "env", f"LD_PRELOAD={own}", UNFAKED]):
+                with self.subTest(command=command):
+                    preloaded = {"LD_PRELOAD": own} if command[0] == LINKED else {}
+                    self.run_program(*command, **preloaded)
+                    count = "entries" if backend == "seccomp" else "calls"
+                    rows = self.rows(kind="test", record="syscall", syscall="getppid")
+                    self.assertEqual({row["test"]: int(row[count]) for row in rows}, ROWS)
+                    os.remove(self.csv)
+
     def test_a_libc_in_a_file_of_another_name_is_found(self):
         with open("/proc/self/maps", encoding="utf-8") as maps:
             libc = next((line.split()[-1] for line in maps if line.rstrip().endswith("/libc.so.6")), None)

@@ -15,7 +15,7 @@ EXECUTES = os.path.join(BIN, "agent_executes")
 STATIC = os.path.join(BIN, "agent_static")
 STATIC_SHAPES = os.path.join(BIN, "agent_static_shapes")
 ODD, ODD_PLAIN = os.path.join(BIN, "agent_odd"), os.path.join(BIN, "agent_odd_plain")
-WAYS = ("execve execv execvp execvpe execl execlp execle fexecve execveat posix_spawn posix_spawnp vfork replaced null").split()
+WAYS = ("execve execv execvp execvpe execl execlp execle fexecve execveat posix_spawn posix_spawnp vfork replaced twice null").split()
 ONE_TEST = "--gtest_filter=WithFixture.One"
 
 

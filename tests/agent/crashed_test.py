@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A program that ends before its tests do is seen, and so is what fails outside of tests; workers of one program are one run."""
 import os
+import re
+import shutil
 
 import run_case
 from adapter_case import BIN, MANY, PLAIN, main
@@ -152,6 +154,38 @@ class OutsideOfTests(Ends):
                 self.assertIn(f"bench: agent_ends was ended by {signal} after its tests ended", done.err)
                 self.assertIn(f"crashed: agent_ends {said} after its tests ended, by {signal}", self.summary().out)
                 self.assertEqual(len({(row["pid"], row["started_at"]) for row in self.rows(kind="run")}), 1)
+
+    def test_it_is_seen_of_programs_with_any_name(self):
+        for name, shown in (('a"b', 'a"b'), ("a,b", "a,b"), ("a\nb", "a\\nb")):
+            with self.subTest(name):
+                copy = os.path.join(self.folder, name)
+                shutil.copy(PROGRAM, copy)
+                done = self.below_shell("after tests", f"'{copy}'")
+                self.assertEqual(self.marks(), [("begin", ""), ("end", "passed"), ("exit", "SIGABRT")])
+                self.assertEqual({row["program"] for row in self.rows(kind="run")}, {shown})
+                self.assertIn(f"bench: {shown} was ended by SIGABRT after its tests ended", done.err)
+
+    def test_a_label_like_a_row_says_nothing_of_the_tests(self):
+        for label in ("x,begin,,0,run,,y", "x,run,,end,,0,run,,y"):
+            with self.subTest(label):
+                done = self.measure("--gtest_filter=Ends.Before", linked=False, code=0, SYSCOST_LABEL=label)
+                self.assertNotIn("bench: ", done.err)
+
+    def test_a_run_says_nothing_of_programs_of_another_with_its_id(self):
+        # This process stands for one of the other run: its tests have begun, and go on.
+        self.measure("--gtest_filter=Ends.Before", linked=False, code=0, SYSCOST_RUN_ID="one")
+        with open("/proc/self/stat", encoding="utf-8") as file:
+            started = file.read().rpartition(")")[2].split()[19]
+        with open(self.csv, encoding="utf-8") as file:
+            begins = next(line for line in file if ",begin,,0,run," in line)
+        process = next(row["pid"] for row in self.rows(kind="run"))
+        row = os.path.join(self.folder, "row")
+        one = f"cat {row} >>{self.csv}; {PLAIN} --gtest_filter=Shapes.CallsThreeTimes"
+        for start, says in ((started, False), (started + "1", True)):
+            with open(row, "w", encoding="utf-8") as file:
+                file.write(re.sub("process_start=[0-9]+", f"process_start={start}", begins.replace(f",{process},", f",{os.getpid()},")))
+            done = self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", one, SYSCOST_RUN_ID="one")
+            self.assertEqual("bench: agent_ends crashed" in done.err, says, done.err)
 
     def test_an_exit_code_that_no_test_explains_is_seen(self):
         done = self.below_shell("exit code")

@@ -173,6 +173,18 @@ class Beginnings(EndsCase):
                         os.remove(self.csv)
 
 
+    def test_a_relative_temporary_folder_holds_for_programs_in_other_folders(self):
+        for folder in ("temporary_files", "elsewhere"):
+            os.mkdir(os.path.join(self.folder, folder))
+        done = self.run_program(BENCH, "run", "--", "sh", "-c", f"cd elsewhere && {PLAIN} {ONE_TEST}", TMPDIR="temporary_files")
+        self.assertIn("WithFixture.One", done.err)
+        self.assertEqual(os.listdir(os.path.join(self.folder, "elsewhere")), [])
+
+    def test_words_of_a_command_that_is_measured_as_a_whole_are_its_own(self):
+        done = self.run_program(BENCH, "run", "--process", "--", "echo", "--syscost_csv=x")
+        self.assertEqual(done.out, "--syscost_csv=x\n")
+
+
 class Signals(EndsCase):
     def test_a_signal_that_a_process_sends_is_for_the_command(self):
         for options in (["--process"], ["--process", "--live"], ["--tests"]):

@@ -20,8 +20,13 @@ ALLOWED = {
         "mem(chr|cmp|cpy|move|set)|str(len|cmp)",
     "the program's heap, which is meant: what one side allocates, the other side may free":
         "malloc|calloc|free|_Zn[wa](?!.*St11align_val_t).*|_Zd[la].*",
-    "a variable":
-        "environ|__environ|program_invocation_short_name|__progname|stdout|stderr|__libc_single_threaded|_r_debug",
+    "variables by libc's own, reserved names, beside which the linker lists their other names: a program that defines one must do what "
+    "libc does":
+        "__environ|_?environ|__progname|program_invocation_short_name|__libc_single_threaded",
+    "variables of C: without them the program itself cannot print":
+        "stdout|stderr",
+    "the loader's list of modules: it is looked at before it is believed":
+        "_r_debug",
     "what compilers call: reserved names, of libgcc, of the C++ runtime or of the start-up code":
         "_ITM_.*|__gmon_start__|_Unwind_.*|__cxa_.*|__gxx_personality_v0|__dynamic_cast|__(u?div|popcount)[a-z]*\\d|__tls_get_addr|"
         "__once_proxy|__dso_handle|_GLOBAL_OFFSET_TABLE_|DW\\.ref\\..*|__stack_chk_fail|_DYNAMIC",

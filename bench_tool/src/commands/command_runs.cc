@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -26,13 +27,13 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kProgram = "{program}";
 
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;  // another thread may get the signal
 int requests = 0;
 constexpr std::array<int, 3> kRequests = {SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, kRequests.size()> before_us;
 
 void note_interrupt(int /*signal*/) {
-  interrupted = 1;
+  interrupted = true;
 }
 
 bool is_by_program(const std::vector<std::string>& command) {
@@ -76,7 +77,7 @@ std::string fault_of_programs(const std::vector<std::string>& command, const std
 
 InterruptRequest::InterruptRequest() {
   if (requests++ > 0) return;  // a request to the outer one holds
-  interrupted = 0;
+  interrupted = false;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
   action.sa_flags = static_cast<int>(SA_RESETHAND);
@@ -89,7 +90,7 @@ InterruptRequest::~InterruptRequest() {
 }
 
 bool InterruptRequest::is_made() {
-  return interrupted != 0;
+  return interrupted;
 }
 
 double monotonic_s() {

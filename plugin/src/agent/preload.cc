@@ -53,7 +53,8 @@ bool holds_framework(const Module& module, void* found) {
   const Beside agent("libsyscost-agent.so");
   if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* const error = dlerror();
-  syscost::agent::note_refused(error != nullptr ? error : "libsyscost-agent.so is not found");
+  syscost::agent::note_of_this_process(syscost::agent::kNoteRefused,
+                                       error != nullptr ? error : "libsyscost-agent.so is not found");
   std::fprintf(stderr, "syscost: this program's tests cannot be measured: %s\n  fix: reinstall syscost\n",
                error != nullptr ? error : "libsyscost-agent.so is not found");
   _exit(2);

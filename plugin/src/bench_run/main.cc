@@ -283,9 +283,9 @@ int run(int argc, char** argv) {
   if (line.command.empty()) {
     refuse("bench run needs a command", "write it after --: bench run -- ./my_tests --gtest_filter='Wal.*'");
   }
-  refuse_file_of_command(line.command);
   const ProgramFile program = program_of(line.command.front());
   const bool is_whole = is_measured_whole(line.what, program);
+  if (!is_whole) refuse_file_of_command(line.command);
   const Tick tick = tick_of(line, is_whole);
   PassingSignals signals(RowFile::remove_temporary);
   const RowFile rows(set_variables(line.options));

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
+#include "csv/row.h"
 #include "os/printable.h"
 
 namespace syscost::bench_run {
@@ -60,6 +62,37 @@ std::optional<OutOfReach> out_of_reach(const std::string& name, FileKind kind) {
   }
   return std::nullopt;
 }
+
+namespace {
+
+/// A name in a line, as it was noted.
+std::string name_of(std::string noted) {
+  std::replace(noted.begin(), noted.end(), '\0', '\n');
+  return noted;
+}
+
+/// A line about a process with a test framework.
+struct TestProcess {
+  bool lists = false;
+  std::uint64_t space = 0;  ///< The inode of its process namespace.
+  int process = 0;
+  int parent = 0;
+  std::string program;  ///< As the CSV names it.
+};
+std::optional<TestProcess> test_process_in(const std::string& line) {
+  std::istringstream words(line);
+  std::string word;
+  words >> word;
+  TestProcess its;
+  its.lists = word == agent::kNoteLists;
+  if (!its.lists && word != agent::kNoteTests) return std::nullopt;
+  if (!(words >> its.space >> its.process >> its.parent)) return std::nullopt;
+  std::getline(words.ignore(), its.program);
+  its.program = csv::visible(name_of(its.program));
+  return its;
+}
+
+}  // namespace
 
 Notes::Notes(std::string path) : path_(std::move(path)) {
   const int fd = path_.empty() ? -1 : open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -110,12 +143,9 @@ std::vector<Notes::End> Notes::ends(pid_t command, int status) const {
     int process = 0;
     int parent = 0;
     int how = 0;
-    const bool lists = word == agent::kNoteLists;
-    if ((lists || word == agent::kNoteTests) && words >> space >> process >> parent) {
-      std::string name;
-      std::getline(words.ignore(), name);
-      running[{space, process}] = {parent, name, false, lists};
-      if (process == command && parent == getpid()) space_of_command = space;
+    if (const std::optional<TestProcess> its = test_process_in(line)) {
+      running[{its->space, its->process}] = {its->parent, its->program, false, its->lists};
+      if (its->process == command && its->parent == getpid()) space_of_command = its->space;
     } else if (word == agent::kNoteEnded && words >> space >> parent >> process >> how) {
       end(space, parent, process, how);
     } else if ((word == agent::kNoteVerdict || word == agent::kNoteRefused) && words >> process) {
@@ -147,7 +177,7 @@ void Notes::print() const {
   for (std::string line; std::getline(file, line);) {
     const std::size_t space = line.find(' ');
     if (space == std::string::npos) continue;
-    const std::string name = line.substr(space + 1);
+    const std::string name = name_of(line.substr(space + 1));
     const std::string_view word = std::string_view(line).substr(0, space);
     // Not of these kinds, or said already: of a refusal by the program itself.
     if (word == agent::kNoteRefused || word == agent::kNoteTests || word == agent::kNoteLists ||

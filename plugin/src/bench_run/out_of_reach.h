@@ -34,8 +34,8 @@ class Notes {
   /// The end of a process with a test framework.
   struct End {
     pid_t process;
-    std::string program;
-    int status;  ///< As waitpid() gives it.
+    std::string program;  ///< As the CSV names it.
+    int status;           ///< As waitpid() gives it.
   };
   /// Those that their parents waited for, and `command`, which ended with `status`. Without those for which syscost
   /// chose the exit code, and those that ended with one after they were asked for a list of their tests.

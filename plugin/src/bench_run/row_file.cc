@@ -16,6 +16,7 @@
 #include "bench_run/refusal.h"
 #include "bench_run/variables_below.h"
 #include "csv/row.h"
+#include "os/own_proc.h"
 #include "os/run_folder.h"
 #include "session/options/options.h"
 #include "session/outside.h"
@@ -35,12 +36,9 @@ std::string folder_of_bazel() {
   return *folder == '/' ? folder : working_directory() + "/" + folder;
 }
 
-/// What the row of a program's beginning holds: columns `window` to `syscall`. Of those of its ends also the columns
-/// before, from `kind` on. No text of a test stands between them.
-constexpr std::string_view kBegins = ",begin,,0,run,,";
-constexpr std::string_view kEnds = ",run,,end,,0,run,,";
-constexpr std::string_view kPassed = ",passed,";
-constexpr std::string_view kFailed = ",failed,";
+/// All rows of a program's beginning hold the first, and all of its end the second. Other rows may, in a name.
+constexpr std::string_view kMayBegin = ",begin,,0,run,,";
+constexpr std::string_view kMayEnd = ",run,,end,,0,run,,";
 
 /// True for a row of this run in the CSV at `path`.
 bool is_of_this_run(const std::string& line, const std::string& path) {
@@ -57,32 +55,50 @@ bool is_of_this_run(const std::string& line, const std::string& path) {
   return line.compare(version_end + 1, cell.size(), cell) == 0;
 }
 
-/// The first cells of a row, without their quotes. `end`: where they end in it.
-std::vector<std::string> first_cells(const std::string& line, std::size_t count, std::size_t* end = nullptr) {
-  std::vector<std::string> cells(1);
-  bool is_quoted = false;
-  std::size_t at = 0;
-  for (; at < line.size(); ++at) {
-    const char one = line[at];
-    if (one == '"') is_quoted = !is_quoted;
-    if (one == ',' && !is_quoted) {
-      if (cells.size() == count) break;
-      cells.emplace_back();
-    } else if (one != '"') {
-      cells.back() += one;
-    }
-  }
-  if (end != nullptr) *end = at;
-  return cells;
-}
+using schema::Column;
 
-/// A program from a row of its own.
-RowFile::Program program_in(const std::string& line) {
-  std::size_t end = 0;
-  std::vector<std::string> cells = first_cells(line, static_cast<std::size_t>(schema::Column::kKind), &end);
-  cells.resize(static_cast<std::size_t>(schema::Column::kKind));
-  return {cells[static_cast<std::size_t>(schema::Column::kProgram)],
-          cells[static_cast<std::size_t>(schema::Column::kPid)], line.substr(0, end)};
+/// The first cells of a row.
+class Cells {
+ public:
+  /// Those up to `last`.
+  Cells(const std::string& line, Column last) : cells_(1) {
+    const auto count = static_cast<std::size_t>(last) + 1;
+    bool is_quoted = false;
+    for (std::size_t at = 0; at < line.size(); ++at) {
+      const char one = line[at];
+      if (one == '"' && is_quoted && line[at + 1] == '"') {
+        cells_.back() += line[at++];
+      } else if (one == '"') {
+        is_quoted = !is_quoted;
+      } else if (one == ',' && !is_quoted) {
+        if (cells_.size() == static_cast<std::size_t>(Column::kKind)) before_kind_ = at;
+        if (cells_.size() == count) break;
+        cells_.emplace_back();
+      } else {
+        cells_.back() += one;
+      }
+    }
+    cells_.resize(count);
+  }
+
+  const std::string& operator[](Column column) const { return cells_[static_cast<std::size_t>(column)]; }
+  /// Where the columns before `kind` end in the line.
+  std::size_t before_kind() const { return before_kind_; }
+  /// `which`: schema::kRunBegins or kRunEnds. A test may have the name of one.
+  bool is_of_run(std::string_view which) const {
+    return (*this)[Column::kRecord] == schema::kRecordRun && (*this)[Column::kWindow] == which;
+  }
+
+ private:
+  std::vector<std::string> cells_;
+  std::size_t before_kind_ = 0;
+};
+
+/// The process of the row still runs. In another namespace of processes that is not known.
+bool still_runs(const Cells& cells) {
+  const std::string start = start_time(static_cast<pid_t>(std::atoi(cells[Column::kPid].c_str())));
+  const std::string fact = std::string(schema::kFactProcessStart) + "=" + start + ";";
+  return !start.empty() && (cells[Column::kDetail] + ";").find(fact) != std::string::npos;
 }
 
 /// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
@@ -95,7 +111,9 @@ off_t size_of(const std::string& path) {
 
 RowFile::RowFile(std::string named) : path_(std::move(named)), is_named_(!path_.empty()) {
   const char* const variable = getenv("TMPDIR");
-  g_folder.emplace(variable != nullptr && *variable != '\0' ? variable : "/tmp");
+  const std::string temporary = variable != nullptr && *variable != '\0' ? variable : "/tmp";
+  // A program below may have another working directory.
+  g_folder.emplace(temporary.front() == '/' ? temporary : working_directory() + "/" + temporary);
   if (!is_named_) {
     const std::string to_keep = folder_of_bazel();
     if (!to_keep.empty()) {
@@ -135,18 +153,17 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
   if (!file) return Rows::none;
   file.seekg(size_before_);
-  constexpr auto kKind = static_cast<std::size_t>(schema::Column::kKind);
   bool has_end = false;
   bool has_others = false;
   for (std::string line; std::getline(file, line);) {
-    if (line.find(kBegins) != std::string::npos) continue;  // a program that may have crashed in its first test
     if (!is_of_this_run(line, path_)) continue;
-    if (line.find(kEnds) != std::string::npos) {
+    const Cells cells(line, Column::kRecord);
+    if (cells.is_of_run(schema::kRunBegins)) continue;  // a program that may have crashed in its first test
+    if (cells.is_of_run(schema::kRunEnds)) {
       has_end = true;
       continue;
     }
-    const std::string kind = first_cells(line, kKind + 1).back();
-    if (kind != "environment" && kind != schema::kKindBetween) return Rows::of_tests;
+    if (cells[Column::kKind] != "environment" && cells[Column::kKind] != schema::kKindBetween) return Rows::of_tests;
     has_others = true;
   }
   if (has_end) return Rows::of_programs_without_tests;
@@ -161,14 +178,18 @@ std::vector<RowFile::Program> RowFile::programs() const {
   std::vector<Program> programs;
   for (std::string line; std::getline(file, line);) {
     if (!is_of_this_run(line, path_)) continue;
-    if (line.find(kBegins) != std::string::npos) {
-      programs.push_back(program_in(line));
-    } else if (const std::size_t end = line.find(kEnds); end != std::string::npos) {
+    if (line.find(kMayBegin) == std::string::npos && line.find(kMayEnd) == std::string::npos) continue;
+    const Cells cells(line, Column::kOutcome);
+    const std::string_view first_cells = std::string_view(line).substr(0, cells.before_kind());
+    if (cells.is_of_run(schema::kRunBegins)) {
+      if (!still_runs(cells))
+        programs.push_back({cells[Column::kProgram], cells[Column::kPid], std::string(first_cells)});
+    } else if (cells.is_of_run(schema::kRunEnds)) {
       for (Program& one : programs) {
-        if (line.compare(0, end, one.first_cells) != 0) continue;
+        if (first_cells != one.first_cells) continue;
         one.has_ended = true;
-        one.has_passed = line.find(kPassed, end) != std::string::npos;
-        one.has_failed = line.find(kFailed, end) != std::string::npos;
+        one.has_passed = cells[Column::kOutcome] == "passed";
+        one.has_failed = cells[Column::kOutcome] == "failed";
       }
     }
   }

@@ -28,8 +28,9 @@ class RowFile {
   /// A program below may outlive this one. If the file is gone then, its rows go nowhere, and its verdict stays.
   void let_programs_outlive_it() const;
 
-  /// What the rows of this run in the CSV are of. Another program may have appended to the file meanwhile. A file that
-  /// cannot be read back, as a device, counts as one with rows of tests.
+  /// What the rows of this run in the CSV are of. Another program may have appended to the file meanwhile, also below
+  /// another `bench run` with the same run id. A file that cannot be read back, as a device, counts as one with rows of
+  /// tests.
   enum class Rows { none, of_programs_without_tests, of_tests };
   Rows rows_of_this_run() const;
 
@@ -42,7 +43,7 @@ class RowFile {
     bool has_passed = false;  ///< And all passed,
     bool has_failed = false;  ///< or something failed. Neither: its framework does not say it.
   };
-  /// The programs that began tests.
+  /// The programs that began tests. Without those that still run, perhaps below another `bench run`.
   std::vector<Program> programs() const;
 
   /// A second file that goes when the run ends; empty where none can be made.

@@ -87,7 +87,7 @@ void set_command_preload(const std::string& library, const std::string& memory) 
 
 void forget_variables() {
   std::vector<std::string> names;
-  for (char** one = environ; *one != nullptr; ++one) {
+  for (char** one = __environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
     if (text.starts_with("SYSCOST_")) names.emplace_back(text.substr(0, text.find('=')));
   }

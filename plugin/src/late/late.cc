@@ -314,10 +314,10 @@ Absence absence() {
 
 void refuse() {
   SYSCOST_LIBC(fprintf)(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
-  using Refused = void(const char*);
+  using Note = void(const char*, const char*);
   auto* const find = loader().dlsym;
-  if (void* const refused = find != nullptr ? find(RTLD_DEFAULT, "syscost_preload_refused") : nullptr) {
-    reinterpret_cast<Refused*>(refused)(g_why);
+  if (void* const note = find != nullptr ? find(RTLD_DEFAULT, "syscost_preload_note") : nullptr) {
+    reinterpret_cast<Note*>(note)("refused", g_why);
   }
   for (;;) SYSCOST_LIBC(_exit)(2);  // exit handlers may measure, and would come here again
 }

@@ -12,9 +12,12 @@
 #pragma once
 
 #include <elf.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/syscall.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 /// The module that this code is in. Weak: a program that is linked statically has none.
@@ -105,16 +108,53 @@ class Module {
   const std::uint32_t* hashes_ = nullptr;
 };
 
-/// The first module of the namespace (dlmopen(3)) that this code is in; null in a program that is linked statically.
-inline const link_map* first_module() {
-  struct Namespaces {
-    r_debug its;
-    const Namespaces* next;  // since glibc 2.35, when there is a second one
+/// The loader's lists of modules, one for each namespace (dlmopen(3)).
+struct Namespaces {
+  r_debug its;
+  const Namespaces* next;  ///< Since glibc 2.35, when there is a second one.
+};
+
+/// The same, as the program's own headers have it for debuggers. Makes system calls.
+inline const Namespaces* namespaces_of_program() {
+  const auto call = [](long number, long a, const void* b, std::size_t c) {
+    long result = number;
+    __asm__ volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c) : "rcx", "r11", "memory");
+    return result;
   };
+  constexpr std::size_t kMost = 64;
+  ElfW(auxv_t) values[kMost] = {};
+  const long file = call(SYS_openat, AT_FDCWD, "/proc/self/auxv", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  call(SYS_read, file, values, sizeof values);
+  call(SYS_close, file, nullptr, 0);
+  const ElfW(Phdr)* headers = nullptr;
+  std::size_t count = 0;
+  for (const ElfW(auxv_t) & one : values) {
+    if (one.a_type == AT_PHDR) headers = reinterpret_cast<const ElfW(Phdr)*>(one.a_un.a_val);  // NOLINT
+    if (one.a_type == AT_PHNUM) count = one.a_un.a_val;
+  }
+  const ElfW(Phdr)* self = nullptr;
+  const ElfW(Phdr)* dynamic = nullptr;
+  for (std::size_t i = 0; headers != nullptr && i < count; ++i) {
+    if (headers[i].p_type == PT_PHDR) self = &headers[i];
+    if (headers[i].p_type == PT_DYNAMIC) dynamic = &headers[i];
+  }
+  if (self == nullptr || dynamic == nullptr) return nullptr;
+  const ElfW(Addr) base = reinterpret_cast<ElfW(Addr)>(headers) - self->p_vaddr;
+  auto* entry = reinterpret_cast<const ElfW(Dyn)*>(base + dynamic->p_vaddr);  // NOLINT(performance-no-int-to-ptr)
+  while (entry->d_tag != DT_NULL && entry->d_tag != DT_DEBUG) ++entry;
+  return reinterpret_cast<const Namespaces*>(entry->d_tag == DT_DEBUG ? entry->d_un.d_ptr : 0);  // NOLINT
+}
+
+/// The first module of the namespace that this code is in; null in a program that is linked statically.
+inline const link_map* first_module() {
   const Namespaces* loader = nullptr;
   // As assembler text: by a C++ name the program would get a copy of the loader's variable.
   __asm__(".weak _r_debug\n\tmovq _r_debug@GOTPCREL(%%rip), %0" : "=r"(loader));
   if (loader == nullptr || _DYNAMIC == nullptr) return nullptr;
+  // Another module may define the name, too.
+  if (loader->its.r_version <= 0 || loader->its.r_map == nullptr) loader = namespaces_of_program();
+  if (loader == nullptr) return nullptr;
   constexpr int kHasNext = 2;
   for (const Namespaces* one = loader; one != nullptr; one = one->its.r_version >= kHasNext ? one->next : nullptr) {
     for (const link_map* map = one->its.r_map; map != nullptr; map = map->l_next) {

@@ -10,8 +10,11 @@
 #include <array>
 #include <cstdlib>
 
-// NOLINTNEXTLINE(readability-redundant-declaration): not everywhere in unistd.h
-extern char** environ;
+// libc's own names of these variables; the program may define the others.
+// NOLINTBEGIN(readability-redundant-declaration,bugprone-reserved-identifier): not everywhere in unistd.h
+extern "C" char** __environ;
+extern "C" char* __progname;
+// NOLINTEND(readability-redundant-declaration,bugprone-reserved-identifier)
 
 namespace syscost {
 namespace {
@@ -75,14 +78,18 @@ std::vector<std::string> variables() {
   return entries;
 }
 
+const char* program_name() {
+  return __progname != nullptr ? __progname : "";
+}
+
 std::vector<std::string> environment_to_pass_on() {
   // In blocks: what the heap is asked for must not depend on whether one more flag of ours is a variable.
   constexpr std::size_t kBlock = 64;
   std::size_t count = 0;
-  while (environ != nullptr && environ[count] != nullptr) ++count;
+  while (__environ != nullptr && __environ[count] != nullptr) ++count;
   std::vector<std::string> entries;
   entries.reserve((count / kBlock + 1) * kBlock);
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
+  for (char** entry = __environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
   return entries;
 }
 

@@ -30,6 +30,9 @@ const char* variable(const char* name);
 /// NAME=VALUE of all variables; under AT_SECURE only of the harmless ones.
 std::vector<std::string> variables();
 
+/// The name of the program's file, without its folders, as it was started; empty if it has none.
+const char* program_name();
+
 /// The whole environment, for a process that runs this program again.
 std::vector<std::string> environment_to_pass_on();
 

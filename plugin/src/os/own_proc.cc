@@ -58,4 +58,13 @@ pid_t own_number_of(pid_t shown) {
   return depth == 0 || numbers.size() < depth ? 0 : numbers[depth - 1];
 }
 
+std::string start_time(pid_t process) {
+  const std::string stat = read_small_file(proc_of(process) + "/stat");
+  // Field 2 is the program's name in parentheses and may hold any character. So count from its end to field 22.
+  std::size_t at = stat.rfind(')');
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) return {};
+  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+}
+
 }  // namespace syscost

@@ -23,6 +23,10 @@ bool is_proc_ours();
 /// "/proc/self" for this process, else "/proc/NUMBER"; empty if that would be another process.
 std::string proc_of(pid_t process);
 
+/// When a process started, in clock ticks since boot. Together with its number it identifies a process. Empty if
+/// unknown.
+std::string start_time(pid_t process);
+
 /// By which number this process knows /proc/SHOWN, which must be a process of its namespace or of one below it, for
 /// example a child; 0 if that cannot be told.
 pid_t own_number_of(pid_t shown);

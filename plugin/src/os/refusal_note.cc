@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "os/environment.h"
@@ -12,11 +13,20 @@
 namespace syscost {
 namespace {
 
-/// Nothing is preloaded into a guest (agent/guest), and its environment is its own.
-void note_in_guest(const std::string& line) {
+void note(const char* word, const char* text) {
+  using Note = void(const char*, const char*);
+  // The preloaded part knows the file; it takes the variable away before the tests begin.
+  if (void* const preloaded = loaded_function("syscost_preload_note"); preloaded != nullptr) {
+    reinterpret_cast<Note*>(preloaded)(word, text);
+    return;
+  }
+  // Nothing is preloaded into a guest (agent/guest), and its environment is its own.
   const char* const notes = variable("_SYSCOST_NOTES");
   const int file = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
   if (file < 0) return;
+  std::string line = word + (" " + std::to_string(getpid())) + " " + text;
+  std::replace(line.begin(), line.end(), '\n', '\0');
+  line += '\n';
   [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
   close(file);
 }
@@ -24,22 +34,11 @@ void note_in_guest(const std::string& line) {
 }  // namespace
 
 void note_refusal(const char* why) {
-  using Refused = void(const char*);
-  // The preloaded part knows the file; it takes the variable away before the tests begin.
-  if (void* const refused = loaded_function("syscost_preload_refused"); refused != nullptr) {
-    reinterpret_cast<Refused*>(refused)(why);
-    return;
-  }
-  note_in_guest("refused " + std::to_string(getpid()) + " " + why + "\n");
+  note("refused", why);
 }
 
 void note_verdict() {
-  using Verdict = void();
-  if (void* const verdict = loaded_function("syscost_preload_verdict"); verdict != nullptr) {
-    reinterpret_cast<Verdict*>(verdict)();
-    return;
-  }
-  note_in_guest("verdict " + std::to_string(getpid()) + "\n");
+  note("verdict", "");
 }
 
 }  // namespace syscost

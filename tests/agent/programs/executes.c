@@ -24,9 +24,19 @@ int main(int argc, char** argv) {
   const char* const argument = argc > 3 ? argv[3] : NULL;
   char* const empty[] = {NULL};
   char* const replaced[] = {"LD_PRELOAD=", "ASAN_OPTIONS=detect_leaks=0", NULL};
+  /* Who adds a variable behind one that is there; the last LD_PRELOAD holds. */
+  static char blanks[20000] = "LD_PRELOAD=";
+  memset(blanks + strlen(blanks), ' ', sizeof blanks - 1 - strlen(blanks));
+  static char options[20000] = "ASAN_OPTIONS=";
+  memset(options + strlen(options), ':', sizeof options - 1 - strlen(options));
+  const char* const before = getenv("LD_PRELOAD");
+  char first[4200] = "LD_PRELOAD=";
+  if (before != NULL && strlen(before) < 4096) strcat(first, before);
+  char* const twice[] = {first, "ASAN_OPTIONS=", blanks, options, NULL};
   pid_t child = 0;
   if (strcmp(way, "execve") == 0) execve(program, arguments, empty);
   if (strcmp(way, "replaced") == 0) execve(program, arguments, replaced);
+  if (strcmp(way, "twice") == 0) execve(program, arguments, twice);
   if (strcmp(way, "null") == 0) execve(program, arguments, NULL);
   if (strcmp(way, "execvpe") == 0) execvpe(program, arguments, empty);
   if (strcmp(way, "execle") == 0) execle(program, program, argument, NULL, empty);

@@ -40,7 +40,7 @@ struct Exception {
   std::string_view way;
 };
 constexpr std::array<Exception, 32> kExceptions = {{
-    {"plugin/src/os/environment.cc", "environ"},
+    {"plugin/src/os/environment.cc", "__environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // A list of names of functions. Those that read the environment are called by the sources of this list alone.
     {"plugin/src/libc/names.inc", "getenv"},
@@ -53,24 +53,24 @@ constexpr std::array<Exception, 32> kExceptions = {{
     // The environment of the ctest above us, to compare one variable with ours.
     {"plugin/src/session/run/run_owner.cc", "environ"},
     // libc's functions that execute a program; they do what libc does, with the program's own rights.
-    {"plugin/src/agent/exec/functions.cc", "environ"},
+    {"plugin/src/agent/exec/functions.cc", "__environ"},
     {"plugin/src/agent/exec/functions.cc", "execvp"},
     {"plugin/src/agent/exec/functions.cc", "execlp"},
     {"plugin/src/agent/exec/functions.cc", "execvpe"},
     {"plugin/src/agent/exec/functions.cc", "posix_spawnp"},
     // It leaves at once where the program has more rights than its user.
     {"plugin/src/agent/exec/passing_on.cc", "getenv"},
-    {"plugin/src/agent/exec/passing_on.cc", "environ"},
+    {"plugin/src/agent/exec/passing_on.cc", "__environ"},
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/hooks.cc", "getenv"},
     {"plugin/src/agent/benchmark/flags.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
-    {"plugin/src/agent/inject/main.cc", "environ"},
+    {"plugin/src/agent/inject/main.cc", "__environ"},
     {"plugin/src/agent/inject/main.cc", "getenv"},
     {"plugin/src/bench_run/main.cc", "getenv"},
     {"plugin/src/bench_run/program_file.cc", "getenv"},
     {"plugin/src/bench_run/row_file.cc", "getenv"},
-    {"plugin/src/bench_run/variables_below.cc", "environ"},
+    {"plugin/src/bench_run/variables_below.cc", "__environ"},
     {"plugin/src/bench_run/variables_below.cc", "getenv"},
     {"bench_tool/src/render/screen.cc", "getenv"},
     {"bench_tool/src/commands/run_live.cc", "getenv"},

@@ -143,37 +143,32 @@ void syscost_preload_stop() {
   syscost::agent::stop_passing_on();
 }
 
-/// For what ends the program because it cannot be measured, in this process.
-void syscost_preload_refused(const char* why) {
-  syscost::agent::note_refused(why);
-}
-
-/// For what changes the exit code of this process.
-void syscost_preload_verdict() {
-  syscost::agent::note_verdict();
+/// For all in this process that has something to tell of it: os/refusal_note.h.
+void syscost_preload_note(const char* word, const char* text) {
+  syscost::agent::note_of_this_process(word, text);
 }
 
 int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
   return execute(path, arguments, environment);
 }
 int execv(const char* path, char* const arguments[]) noexcept {
-  return execute(path, arguments, environ);
+  return execute(path, arguments, __environ);
 }
 int execvpe(const char* name, char* const arguments[], char* const environment[]) noexcept {
   return execute_found(name, arguments, environment);
 }
 int execvp(const char* name, char* const arguments[]) noexcept {
-  return execute_found(name, arguments, environ);
+  return execute_found(name, arguments, __environ);
 }
 int execl(const char* path, const char* first, ...) noexcept {
   SYSCOST_COLLECT(first, list);
   va_end(list);
-  return execute(path, arguments, environ);
+  return execute(path, arguments, __environ);
 }
 int execlp(const char* name, const char* first, ...) noexcept {
   SYSCOST_COLLECT(first, list);
   va_end(list);
-  return execute_found(name, arguments, environ);
+  return execute_found(name, arguments, __environ);
 }
 int execle(const char* path, const char* first, ...) noexcept {
   SYSCOST_COLLECT(first, list);

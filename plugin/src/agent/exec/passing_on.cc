@@ -17,6 +17,9 @@
 #include "agent/exec/child_ends.h"
 #include "agent/find/file_kind.h"
 
+// libc's own name of the variable; the program may define the other one.
+extern "C" char* __progname;  // NOLINT(bugprone-reserved-identifier)
+
 namespace syscost::agent {
 namespace {
 
@@ -40,12 +43,21 @@ bool starts_with(const char* text, const char* beginning) {
   return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
 }
 
-/// The variable that begins with the `size` bytes of `name`, '=' included.
+/// The variable that begins with the `size` bytes of `name`, '=' included. Of several the first, as getenv() has it.
 const char* find(char* const* environment, const char* name, std::size_t size) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     if (std::strncmp(*environment, name, size) == 0) return *environment;
   }
   return nullptr;
+}
+
+/// The value of LD_PRELOAD that the loader will use: that of the last one. Null if there is none.
+const char* preload_in(char* const* environment) {
+  const char* value = nullptr;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    if (starts_with(*environment, kLdPreload)) value = *environment + kLdPreloadSize;
+  }
+  return value;
 }
 
 /// A copy that stays. The heap is the program's: what lies there must not depend on flags of ours. Null without memory.
@@ -76,7 +88,8 @@ void note(const char* kind, const char* path) {
   std::size_t size = 0;
   for (; *kind != '\0'; ++kind) line[size++] = *kind;
   line[size++] = ' ';
-  for (; *path != '\0' && size + 1 < sizeof line; ++path) line[size++] = *path == '\n' ? '?' : *path;
+  // No name has a byte 0.
+  for (; *path != '\0' && size + 1 < sizeof line; ++path) line[size++] = *path == '\n' ? '\0' : *path;
   line[size++] = '\n';
   const int fd = open(g_kept.notes, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
@@ -126,7 +139,7 @@ bool keep_what_is_passed_on() {
   g_kept.preload = copy_of(preload);
   if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = copy_of(notes);
   if (const char* const ends = getenv(kChildEndsVariable); ends != nullptr) count_child_ends(ends);
-  for (char* const* variable = environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
+  for (char* const* variable = __environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
     if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
     if (const char* const copy = copy_of(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
   }
@@ -148,16 +161,16 @@ bool is_passing_on() {
   return g_kept.is_passing_on;
 }
 
-void note_refused(const char* why) {
-  char text[PATH_MAX];
-  std::snprintf(text, sizeof text, "%d %s", getpid(), why);
-  note(kNoteRefused, text);
+void note_of_this_process(const char* word, const char* text) {
+  char line[PATH_MAX];
+  std::snprintf(line, sizeof line, "%d %s", getpid(), text);
+  note(word, line);
 }
 
 void note_tests(bool lists) {
   char text[PATH_MAX];
   std::snprintf(text, sizeof text, "%llu %d %d %s", process_namespace(), getpid(), getppid(),
-                program_invocation_short_name);
+                __progname != nullptr ? __progname : "");
   note(lists ? kNoteLists : kNoteTests, text);
 }
 
@@ -169,16 +182,10 @@ void note_ended(int child, int status) {
   errno = kept;
 }
 
-void note_verdict() {
-  char text[32];
-  std::snprintf(text, sizeof text, "%d", getpid());
-  note(kNoteVerdict, text);
-}
-
 Environment::Environment(char* const* theirs) : theirs_(theirs) {
-  const char* const preload = find(theirs, kLdPreload, kLdPreloadSize);
+  const char* const preload = preload_in(theirs);
   const char* const asan = find(theirs, kAsan, kAsanSize);
-  lacks_preload_ = preload == nullptr || !has_ours(preload + kLdPreloadSize);
+  lacks_preload_ = preload == nullptr || !has_ours(preload);
   lacks_mark_ = find(theirs, kPreloadVariable, std::strlen(kPreloadVariable)) == nullptr;
   lacks_order_ = asan == nullptr || std::strstr(asan, kAsanOrder) == nullptr;
   for (char* const* one = theirs; one != nullptr && *one != nullptr; ++one) ++pointers_;
@@ -190,16 +197,14 @@ Environment::Environment(char* const* theirs) : theirs_(theirs) {
 char* const* Environment::build(char** room, char* text) const {
   if (!lacks_preload_ && !lacks_mark_ && !lacks_order_) return theirs_;
   std::size_t count = 0;
-  const char* preload = "";
-  const char* asan = "";
+  const char* preload = preload_in(theirs_);
+  const char* asan = find(theirs_, kAsan, kAsanSize);
+  preload = preload != nullptr ? preload : "";
+  asan = asan != nullptr ? asan + kAsanSize : "";
   for (char* const* one = theirs_; one != nullptr && *one != nullptr; ++one) {
-    if (lacks_preload_ && starts_with(*one, kLdPreload)) {
-      preload = *one + kLdPreloadSize;
-    } else if (lacks_order_ && starts_with(*one, kAsan)) {
-      asan = *one + kAsanSize;
-    } else {
-      room[count++] = *one;
-    }
+    const bool is_replaced =
+        (lacks_preload_ && starts_with(*one, kLdPreload)) || (lacks_order_ && starts_with(*one, kAsan));
+    if (!is_replaced) room[count++] = *one;
   }
   for (std::size_t i = 0; lacks_mark_ && i < g_kept.count; ++i) {
     const char* const variable = g_kept.variables[i];

@@ -20,16 +20,14 @@ bool keep_what_is_passed_on();
 void stop_passing_on();
 bool is_passing_on();
 
-/// Tells `bench run` that syscost ends this program, and why: an exit code would not tell it from the program's own.
-void note_refused(const char* why);
+/// A line of this process: `word`, its process id, and `text`.
+void note_of_this_process(const char* word, const char* text);
 /// Tells `bench run` that this program has a test framework, so that its end is of interest: a crash before its tests
 /// begin, or after they ended, leaves no row. `lists`: it is asked for a list of its tests, or for help.
 void note_tests(bool lists);
 /// Tells `bench run` how a child ended; `status` as waitpid() gives it. Also of children without tests: they may get
 /// the process id of an earlier one with tests.
 void note_ended(int child, int status);
-/// Tells `bench run` that this process ends with an exit code of ours.
-void note_verdict();
 
 /// The environment of a program that is to be executed, with our variables.
 class Environment {

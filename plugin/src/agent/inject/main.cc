@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -41,7 +42,7 @@ bool is_variable(std::string_view text, std::string_view name) {
 std::vector<std::string> program_environment() {
   const char* const ours = getenv(agent::kPreloadVariable);
   std::vector<std::string> kept;
-  for (char** one = environ; *one != nullptr; ++one) {
+  for (char** one = __environ; *one != nullptr; ++one) {
     const std::string_view text = *one;
     if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable) ||
         is_variable(text, agent::kChildEndsVariable)) {
@@ -95,7 +96,9 @@ void note(const char* word, const std::string& text) {
   const char* const notes = getenv(agent::kNotesVariable);
   const int fd = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
   if (fd < 0) return;
-  const std::string line = std::string(word) + " " + text + "\n";
+  std::string line = std::string(word) + " " + text;
+  std::replace(line.begin(), line.end(), '\n', '\0');  // as the preloaded part writes names
+  line += '\n';
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
 }

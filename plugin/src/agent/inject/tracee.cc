@@ -74,6 +74,7 @@ int Tracee::resume_until_trap() {
     if (!wait_for(process_, status)) return -ESRCH;
     if (status >> 16 != 0) continue;  // a stop that is no signal
     if (WSTOPSIG(status) == SIGTRAP) return 0;
+    if (pending_ != 0) earlier_ |= std::uint64_t{1} << static_cast<unsigned>(pending_ - 1);
     pending_ = WSTOPSIG(status);
   }
 }
@@ -123,6 +124,9 @@ int Tracee::let_go(std::uint64_t entry, std::uint64_t stack) {
   registers.rsp = stack;
   if (const int error = checked(trace(PTRACE_SETREGS, process_, 0, reinterpret_cast<std::uint64_t>(&registers)))) {
     return error;
+  }
+  for (int signal = 1; earlier_ != 0; ++signal, earlier_ >>= 1) {
+    if ((earlier_ & 1) != 0) kill(process_, signal);
   }
   return checked(trace(PTRACE_DETACH, process_, 0, static_cast<std::uint64_t>(pending_)));
 }

@@ -43,8 +43,9 @@ class Tracee {
 
   pid_t process_;
   user_regs_struct start_{};
-  long code_ = 0;    ///< What stands at the entry.
-  int pending_ = 0;  ///< A signal that came meanwhile.
+  long code_ = 0;              ///< What stands at the entry.
+  int pending_ = 0;            ///< The last signal that came meanwhile,
+  std::uint64_t earlier_ = 0;  ///< and those before it, one bit each.
 };
 
 }  // namespace syscost::inject

@@ -52,14 +52,8 @@ std::string now_iso8601() {
   return text.data();
 }
 
-/// When a process started, in clock ticks since boot. Together with its number it identifies a process. "0" if unknown.
-std::string start_time(pid_t pid) {
-  std::string stat = read_small_file(proc_of(pid) + "/stat");
-  // Field 2 is the program's name in parentheses and may hold any character. So count from its end to field 22.
-  std::size_t at = stat.rfind(')');
-  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
-  if (at == std::string::npos) return "0";
-  return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
+std::string known(std::string start) {
+  return start.empty() ? "0" : start;
 }
 
 /// The folder of the tests that the process `ctest` runs, or empty. It is not ctest's working directory, because ctest
@@ -166,7 +160,7 @@ std::string own_run_id(const Options& options, const std::string& host) {
   // Opening the file will fail for a path that cannot be resolved.
   const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
   const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
-  return host + "-" + std::to_string(owner) + "-" + start_time(owner);
+  return host + "-" + std::to_string(owner) + "-" + known(start_time(owner));
 }
 
 /// `,TEXT,` as it stands in a row.
@@ -183,7 +177,7 @@ bool has_rows_of_this_program(const std::string& path, const Options& options) {
   utsname system{};
   uname(&system);
   const std::string run = as_field(own_run_id(options, system.nodename));
-  const std::string program = as_field(program_invocation_short_name);
+  const std::string program = as_field(program_name());
   constexpr std::size_t kMostBytes = std::size_t{1} << 30;  // of more, what comes first
   std::string text;
   const Descriptor file = open_regular(path.c_str());
@@ -216,13 +210,13 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   info.started_at = now_iso8601();
   info.label = options.label;
   info.pid = static_cast<std::uint64_t>(getpid());
-  info.program = program_invocation_short_name;
+  info.program = program_name();
   const FoundCommit found = options.commit.empty() ? find_commit() : FoundCommit{options.commit, {}};
   info.commit = found.hash;
   info.why_no_commit = found.why_not;
   info.build_id = own_build_id();
   Surroundings surroundings = read_surroundings();
-  surroundings.emplace_back(schema::kFactProcessStart, start_time(getpid()));
+  surroundings.emplace_back(schema::kFactProcessStart, known(start_time(getpid())));
   if (std::string path = program_path(); !path.empty()) {
     surroundings.emplace_back(schema::kFactProgramPath, std::move(path));
   }
