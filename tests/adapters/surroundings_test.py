@@ -75,12 +75,22 @@ REASONS = {
 
 
 def table():
+    """A row for all places with the same answers."""
     lines = [f"{HEAD}{' | '.join(AUTOMATIC)} | `auto` takes |", "|---" * (len(AUTOMATIC) + 2) + "|"]
+    names_of = collections.defaultdict(list)
     for row in TABLE:
         taken = row.auto or "nothing: exit code 2, with every reason"
-        answers = [getattr(row, backend) for backend in AUTOMATIC]
-        lines.append("| " + " | ".join([row.name, *answers, taken]) + " |")
+        names_of[(*(getattr(row, backend) for backend in AUTOMATIC), taken)].append(row.name)
+    for answers, names in names_of.items():
+        lines.append("| " + " | ".join(["; ".join(together(names)), *answers]) + " |")
     return "\n".join(lines) + "\n"
+
+
+def together(names):
+    """A profile that answers with either error is one place for the reader."""
+    both = {name.removesuffix(" with EPERM") for name in names} & {name.removesuffix(" with ENOSYS") for name in names}
+    short_of = {name: name.removesuffix(" with EPERM").removesuffix(" with ENOSYS") for name in names}
+    return list(dict.fromkeys(short if short in both else name for name, short in short_of.items()))
 
 
 def write_table():

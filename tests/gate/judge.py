@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the gate says of runs: `bench compare` of one run with one, and README's recipe, which runs both sides again."""
+"""What the gate says of runs: `bench compare` of one run with one, and the recipe `compare --old --new`: both sides run again."""
 import json
 import random
 import re
@@ -48,7 +48,7 @@ class Judge:
         return Verdict(done.returncode == 1, grown(report), doubts, int(further.group()))
 
     def recipe(self, old, new, olds, news):
-        """The same by README's recipe. A further run is one of `olds` or `news`, by chance: they were made before."""
+        """The same by the recipe. A further run is one of `olds` or `news`, by chance: they were made before."""
         commands = []
         for side, runs in (("old", olds), ("new", news)):
             folder = self.scratch / side

@@ -5,7 +5,7 @@
 report.py BIN_FOLDER OUT_FOLDER [--suite demo_gpu_sum_opencl]
 
 Each check prints what it found: done, FAILED, or skipped with the reason; a cell that was not measured stays empty. The
-same text is in OUT_FOLDER/report.md, and the tables in it are those of docs/gpu.md. Exit code 1 when a check failed.
+same text is in OUT_FOLDER/report.md; docs/gpu.md has the conclusions. Exit code 1 when a check failed.
 """
 import argparse
 import csv

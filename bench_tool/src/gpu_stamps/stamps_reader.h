@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads a stamp file (docs/gpu-stamps.md): its launches, each with what was stamped.
+// Reads a stamp file (docs/gpu.md): its launches, each with what was stamped.
 //
 // As of the run's CSV, a line that cannot be used becomes a problem with its number, and the next one is read.
 #pragma once

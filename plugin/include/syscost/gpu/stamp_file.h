@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a stamp file: rows as stamp_schema.h lists them (docs/gpu-stamps.md).
+// Writes a stamp file: rows as stamp_schema.h lists them (docs/gpu.md).
 #pragma once
 
 #include <array>

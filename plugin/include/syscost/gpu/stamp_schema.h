@@ -3,7 +3,7 @@
 // The stamp file: every column of a CSV of GPU stamps, in order, in one place.
 //
 // A GPU kernel that is stamped says when its threads, warps or blocks began and ended. The measured process writes that
-// down, `bench show` reads it; both include this file. docs/gpu-stamps.md defines what each column means and when it is
+// down, `bench show` reads it; both include this file. docs/gpu.md defines what each column means and when it is
 // empty, and a test holds that page against this list.
 //
 // A row is of record `launch` (what belongs to the launch as a whole), `scope` (one unit's stamps) or `mark` (a point

@@ -131,7 +131,7 @@ Failure cupti_failure(const std::string& operation, Status status, const Library
     default:
       return {reason,
               "a CUPTI that is newer than the driver fails like this: name an older one with SYSCOST_CUPTI; "
-              "durations by CUDA events need no CUPTI (docs/gpu-stamps.md)"};
+              "durations by CUDA events need no CUPTI (docs/gpu.md)"};
   }
 }
 
