@@ -2,6 +2,7 @@
 #include "markdown.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <ostream>
 #include <sstream>
 #include <string>
@@ -51,9 +52,12 @@ constexpr std::string_view kExceptions = R"(## Not the same everywhere
 constexpr std::string_view kAll = R"(
 ## All cases
 
-Every case that is not in the table above is exact in each column. Cases with the same number belong together; some numbers have no case.
+Every case that is not in the table above is exact everywhere. Cases with the same number belong together; some numbers have no case.
+`tests/conformance/cases_*.cc` has a sentence and the expected numbers of each.
 
 )";
+
+constexpr std::size_t kWidth = 138;
 
 using Column = std::string;
 // A reason, and the columns that are not exact for it.
@@ -78,16 +82,32 @@ std::vector<Exception> exceptions_of(const Case& one) {
   return found;
 }
 
+std::string title_of(const Case& one) { return std::to_string(one.number) + " `" + one.name + "`"; }
+
 void write_exceptions(std::ostream& out, const Case& one) {
+  std::string title = title_of(one) + ": " + one.summary;
   for (const auto& [reason, columns] : exceptions_of(one)) {
-    out << "| " << one.number << " `" << one.name << "` | ";
+    out << "| " << title << " | ";
     const char* between = "";
     for (const Column& column : columns) {
       out << between << column;
       between = ", ";
     }
     out << " | " << reason << " |\n";
+    title = title_of(one);
   }
+}
+
+void write_titles(std::ostream& out) {
+  std::size_t used = 0;
+  for (const Case& one : cases()) {
+    const std::string title = title_of(one) + (&one == &cases().back() ? "." : ",");
+    const bool fits = used + 1 + title.size() <= kWidth;
+    if (used != 0) out << (fits ? ' ' : '\n');
+    used = used != 0 && fits ? used + 1 + title.size() : title.size();
+    out << title;
+  }
+  out << '\n';
 }
 
 }  // namespace
@@ -97,7 +117,7 @@ std::string conformance_page() {
   page << kIntroduction << kExceptions;
   for (const Case& one : cases()) write_exceptions(page, one);
   page << kAll;
-  for (const Case& one : cases()) page << "- " << one.number << " `" << one.name << "`: " << one.summary << '\n';
+  write_titles(page);
   return page.str();
 }
 

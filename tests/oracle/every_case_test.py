@@ -27,8 +27,8 @@ ANSWERED_BY_A_FILTER = {"invalid_number", "unmapped_addresses", "blocked_at_arm"
 def cases(page, backend):
     """Name -> why it cannot hold, or an empty text."""
     text = page.read_text(encoding="utf-8")
-    found = dict.fromkeys(re.findall(r"(?m)^- \d+ `(\w+)`: ", text), "")
-    for name, columns, why in re.findall(r"(?m)^\| \d+ `(\w+)` \| ([^|]+) \| (.+) \|$", text):
+    found = dict.fromkeys(re.findall(r"\d+ `(\w+)`[,.]", text), "")
+    for name, columns, why in re.findall(r"(?m)^\| \d+ `(\w+)`[^|]* \| ([^|]+) \| (.+) \|$", text):
         if {backend, "not linked"} & set(columns.split(", ")):
             found[name] = why
     return found
