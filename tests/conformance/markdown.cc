@@ -82,7 +82,9 @@ std::vector<Exception> exceptions_of(const Case& one) {
   return found;
 }
 
-std::string title_of(const Case& one) { return std::to_string(one.number) + " `" + one.name + "`"; }
+std::string title_of(const Case& one) {
+  return std::to_string(one.number) + " `" + one.name + "`";
+}
 
 void write_exceptions(std::ostream& out, const Case& one) {
   std::string title = title_of(one) + ": " + one.summary;
