@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "markdown.h"
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
 #include <ostream>
 #include <sstream>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "backends.h"
 #include "case.h"
@@ -14,133 +18,108 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# Conformance
 
-This page lists what each backend must count, case by case. `./dev update pages` generates it from `tests/conformance`; a test
-compares the two.
+Each backend must count these cases exactly. A case is a small program with known syscalls; `tests/conformance` has their numbers.
+`./dev update pages` generates this page from them, and a test compares the two. To run the cases, as root or with CAP_BPF and CAP_PERFMON:
 
-Every case is a small program with known syscalls. For each backend it runs twice: alone, and under `strace -f`. The backend counts in
-both runs, and its numbers must equal column `expected`, where "entered" is `entries` and "called" is `calls`. Under strace, its
-entries must also equal strace's, for every syscall of the measured process's threads. `restart_syscall` belongs to the call it
-continues. A call that a seccomp filter answers is `denied` here and an entry for strace. In every row
-`entries = calls + restarts + in_flight + no_return`. Each call and each restart has one latency, and nothing is lost. If the rate of a
-processor's time-stamp counter is not constant, as on emulated processors, the dispatch backends have no latencies.
+```sh
+ctest --test-dir build/release -R conformance
+```
 
-seccomp counts entries only. So in column `seccomp` "exact" means that `entered` is exact, for every syscall except `rt_sigreturn`
-([backends](backends.md#what-seccomp-counts)). Under strace, a signal can interrupt a call before the supervisor has it. The kernel
-restarts the call, so it is entered again. So strace may show more entries than the backend: those that ended this way (`? ERESTARTSYS`).
+Each case runs for each backend twice: alone, and under `strace -f`. The backend's numbers must equal the expected ones both times. Under
+strace, its entries must also equal strace's, for every syscall of the process's threads. In every row
+`entries = calls + restarts + in_flight + no_return`. Each call and each restart has one latency, and nothing is lost.
 
-Column `not linked` is about the same case in a program that is not linked with syscost, measured by
-`bench run` ([measure programs as they are](run-anything.md)). There each window is the body of a GoogleTest test, and its rows are
-those of the CSV. "as linked" means: with each backend, the rows equal column `expected` as they do in the backend's own column.
+- *oracle*: the expected numbers are compared with strace alone, so they are right.
+- *not linked*: the same case in a GoogleTest program that is not linked with syscost, by `bench run`; its rows must equal the expected numbers
+  with each backend.
+- *dispatch*: each case also runs with [`--syscost_where`](where.md) and with [`--syscost_trace`](trace.md). The numbers are the same, and
+  strace sees no call of syscost in a window, except `process_vm_readv` and `process_vm_writev`, by which the stub copies strings.
+- *seccomp* counts entries only, for every syscall except `rt_sigreturn` ([backends](backends.md#what-seccomp-counts)). Under strace, a
+  signal can interrupt a call before the supervisor has it. Then strace shows one entry more.
+- Bytes, and objects that a test leaves open, are compared once more, with strace's text and with /proc (`ctest -R oracle`).
 
-With `dispatch` and `dispatch-trap`, each case also runs once with [`--syscost_where`](where.md) and once with
-[`--syscost_trace`](trace.md), under strace if possible. The numbers are the same, and strace sees no call of syscost inside a window, except
-`process_vm_readv` and `process_vm_writev`, by which the stub copies strings for a trace, arguments and unwind tables.
-
-Column `oracle` compares column `expected` with strace alone, without any backend. It shows that the expected numbers are right.
-Cases with the same number belong together; some numbers have no case.
-
-Bytes, and what a test leaves open, are compared once more (`ctest -R oracle`). Each case of column `not linked` runs under strace. A
-script adds up the bytes in strace's text. A library that is preloaded and shares no code with syscost lists /proc before and after
-each window. Both must equal the rows. seccomp knows no bytes.
-
-To run it, type `ctest -R conformance` in a build folder, as root or with CAP_BPF and CAP_PERFMON.
+`restart_syscall` belongs to the call that it continues. A call that a seccomp filter answers is `denied` here, and an entry for strace. Without
+a constant time-stamp counter, as on emulated processors, dispatch has no latencies.
 
 )";
 
-void write_value(std::ostream& out, Expectation expected) {
-  if (expected) {
-    out << *expected;
-  } else {
-    out << "any";
-  }
-}
+constexpr std::string_view kExceptions = R"(## Not the same everywhere
 
-void write_row(std::ostream& out, const Row& row) {
-  out << '`' << row.name << "` ";
-  if (!row.calls && !row.entries) {
-    out << "any (" << row.open_because << ")";
-    return;
-  }
-  write_value(out, row.entries);
-  out << " entered";
-  if (!row.calls) {
-    out << ", the rest any (" << row.open_because << ")";
-    return;
-  }
-  out << ", " << *row.calls << " called";
-  auto add = [&out](Expectation value, const char* word) {
-    if (value && *value != 0) out << ", " << *value << ' ' << word;
+| case | where | why |
+|---|---|---|
+)";
+
+constexpr std::string_view kAll = R"(
+## All cases
+
+Every case that is not in the table above is exact everywhere. Cases with the same number belong together; some numbers have no case.
+`tests/conformance/cases_*.cc` has a sentence and the expected numbers of each.
+
+)";
+
+constexpr std::size_t kWidth = 138;
+
+using Column = std::string;
+// A reason, and the columns that are not exact for it.
+using Exception = std::pair<std::string, std::vector<Column>>;
+
+std::vector<Exception> exceptions_of(const Case& one) {
+  std::vector<Exception> found;
+  auto add = [&found](const Column& column, const std::string& reason) {
+    auto same = std::ranges::find(found, reason, &Exception::first);
+    if (same == found.end()) same = found.insert(found.end(), {reason, {}});
+    same->second.push_back(column);
   };
-  add(row.restarts, "restarted");
-  add(row.in_flight, "in flight");
-  add(row.no_return, "without return");
-  add(row.carried_in, "carried in");
-  add(row.denied, "denied");
-  for (auto [number, count] : row.errors) {
-    out << ", " << count << ' ';
-    if (const char* name = strerrorname_np(number); name != nullptr) {
-      out << name;
-    } else {
-      out << "errno " << number;
+  auto look = [&](const Column& column) {
+    if (auto refusal = one.refusals.find(column); refusal != one.refusals.end()) {
+      add(column, "refuses to start: the message names " + refusal->second);
+    } else if (auto reason = one.unsupported.find(column); reason != one.unsupported.end()) {
+      add(column, reason->second);
     }
-  }
+  };
+  for (const BackendColumn& backend : backends()) look(backend.name);
+  look(kNotLinked);
+  return found;
 }
 
-void write_expected(std::ostream& out, const Case& one) {
-  const char* between_windows = "";
-  for (const Window& window : one.windows) {
-    out << between_windows;
-    between_windows = "<br>";
-    if (!window.name.empty()) out << window.name << ": ";
-    const char* between_rows = "";
-    for (const Row& row : window.rows) {
-      out << between_rows;
-      between_rows = "; ";
-      write_row(out, row);
+std::string title_of(const Case& one) {
+  return std::to_string(one.number) + " `" + one.name + "`";
+}
+
+void write_exceptions(std::ostream& out, const Case& one) {
+  std::string title = title_of(one) + ": " + one.summary;
+  for (const auto& [reason, columns] : exceptions_of(one)) {
+    out << "| " << title << " | ";
+    const char* between = "";
+    for (const Column& column : columns) {
+      out << between << column;
+      between = ", ";
     }
-    if (window.rows.empty()) out << "no syscall";
-    if (!window.others_because.empty()) out << "; others any (" << window.others_because << ")";
+    out << " | " << reason << " |\n";
+    title = title_of(one);
   }
 }
 
-void write_answer(std::ostream& out, const Case& one, const BackendColumn& backend) {
-  auto reason = one.unsupported.find(backend.name);
-  if (auto refusal = one.refusals.find(backend.name); refusal != one.refusals.end()) {
-    out << "refuses to start: the message names " << refusal->second;
-  } else if (reason == one.unsupported.end()) {
-    out << "exact";
-  } else {
-    out << "unsupported: " << reason->second;
+void write_titles(std::ostream& out) {
+  std::size_t used = 0;
+  for (const Case& one : cases()) {
+    const std::string title = title_of(one) + (&one == &cases().back() ? "." : ",");
+    const bool fits = used + 1 + title.size() <= kWidth;
+    if (used != 0) out << (fits ? ' ' : '\n');
+    used = used != 0 && fits ? used + 1 + title.size() : title.size();
+    out << title;
   }
-}
-
-void write_not_linked(std::ostream& out, const Case& one) {
-  const auto reason = one.unsupported.find(kNotLinked);
-  out << (reason == one.unsupported.end() ? "as linked" : "unsupported: " + reason->second);
+  out << '\n';
 }
 
 }  // namespace
 
 std::string conformance_page() {
   std::ostringstream page;
-  page << kIntroduction << "| case | behaviour | expected |";
-  for (const BackendColumn& backend : backends()) page << ' ' << backend.name << " |";
-  page << ' ' << kNotLinked << " |\n|---|---|---|---|";
-  for (std::size_t i = 0; i < backends().size(); ++i) page << "---|";
-  page << '\n';
-  for (const Case& one : cases()) {
-    page << "| " << one.number << " `" << one.name << "` | " << one.summary << " | ";
-    write_expected(page, one);
-    page << " |";
-    for (const BackendColumn& backend : backends()) {
-      page << ' ';
-      write_answer(page, one, backend);
-      page << " |";
-    }
-    page << ' ';
-    write_not_linked(page, one);
-    page << " |\n";
-  }
+  page << kIntroduction << kExceptions;
+  for (const Case& one : cases()) write_exceptions(page, one);
+  page << kAll;
+  write_titles(page);
   return page.str();
 }
 

@@ -49,8 +49,7 @@ RECIPES = {
         [("tests/overhead/worker.cc", r"\b{folder}::open_backend\("), ("tests/overhead/instruments.cc", r'armed", nullptr,'),
          ("tests/overhead/start_up.cc", r'"{folder}"'), ("tests/overhead/commands.cc", r'with\("'), ("docs/performance.md", r"\b{backend}\b")],
         [("docs/backends.md", r"(?m)^\| {backend} \|"), ("docs/security.md", r"\b{folder}\b"), ("docs/csv-format.md", r"`{backend}`"),
-         ("docs/architecture.md", r"`plugin/src/backends/{folder}`"),
-         ("docs/run-anything.md", r"\b{backend}\b"), ("README.md", r"`{folder}`"),
+         ("docs/architecture.md", r"`plugin/src/backends/{folder}`"), ("docs/run-anything.md", r"\b{backend}\b"), ("README.md", r"`{folder}`"),
          ("CHANGELOG.md", r"(?m)^## \[Unreleased\]")],
     ],
     "Add a column to bench summary": [

@@ -26,12 +26,11 @@ ANSWERED_BY_A_FILTER = {"invalid_number", "unmapped_addresses", "blocked_at_arm"
 
 def cases(page, backend):
     """Name -> why it cannot hold, or an empty text."""
-    found, column = {}, 4 + BACKENDS.index(backend)
-    for line in page.read_text(encoding="utf-8").splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        name = re.match(r"\d+ `(\w+)`$", cells[0])
-        if name:
-            found[name[1]] = next((cell for cell in (cells[column], cells[-1]) if cell not in ("exact", "as linked")), "")
+    text = page.read_text(encoding="utf-8")
+    found = dict.fromkeys(re.findall(r"\d+ `(\w+)`[,.]", text), "")
+    for name, columns, why in re.findall(r"(?m)^\| \d+ `(\w+)`[^|]* \| ([^|]+) \| (.+) \|$", text):
+        if {backend, "not linked"} & set(columns.split(", ")):
+            found[name] = why
     return found
 
 

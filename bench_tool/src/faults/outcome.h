@@ -2,7 +2,7 @@
 //
 // Outcome: what a test made of one failed call.
 //
-// Each outcome claims only what was seen, and docs/sweeps.md says what that proves. A failure that was not injected is
+// Each outcome claims only what was seen, and docs/faults.md says what that proves. A failure that was not injected is
 // never a success.
 #pragma once
 

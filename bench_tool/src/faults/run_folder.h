@@ -16,7 +16,7 @@
 
 namespace syscost::bench::faults {
 
-/// --cwd auto copies so much of the working directory, the smallest files first. docs/sweeps.md names both.
+/// --cwd auto copies so much of the working directory, the smallest files first. docs/faults.md names both.
 inline constexpr std::uint64_t kMostCopiedBytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMostCopiedEntries = 1000;
 

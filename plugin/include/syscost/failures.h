@@ -10,7 +10,7 @@
 // a hang or a body that ends the program is an outcome like others, and nothing that the body leaves in memory reaches
 // the next run. Processes that it leaves are killed. A process with other threads cannot do that, and faults that are
 // open outside end in a child; there the runs are in the process itself, and a crash ends it. `bench faults` does the
-// same to tests as they are (docs/sweeps.md).
+// same to tests as they are (docs/faults.md).
 #pragma once
 
 #include <algorithm>

@@ -6,9 +6,10 @@ without that word need a reason that the documents give to the user."""
 import collections
 import os
 import sys
+import textwrap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
-from backends import BACKENDS, COUNT_CHILDREN  # pylint: disable=wrong-import-position
+from backends import BACKENDS  # pylint: disable=wrong-import-position
 
 # From good to bad. `?` is a case that fails bare.
 RANK = {"-": 0, "=": 0, "R": 1, "V": 2, "W": 3, "C": 4, "?": 5}
@@ -76,48 +77,62 @@ def expected(case, backend, known_here=()):
 
 INTRODUCTION = """# Hostile tests
 
-This page says how a test run ends if one of its tests does something unusual. `./dev update pages` generates the page
-from `tests/attack/hostile`; a test compares the two.
+This page says how a test run ends if one of its tests does something unusual. `./dev update pages` generates the page from
+`tests/attack/hostile`; a test compares the two. To run all cases (root can run every one):
+
+```sh
+ctest --test-dir build/release -L attack
+```
 
 Each case is a GoogleTest test that makes a known number of `getppid` calls and does something unusual between them. It runs between two
-ordinary tests, once in each of these ways: without syscost (bare), with syscost linked and no flag (column `linked`), and under each
-backend. Verdicts and exit codes must be the same as in the bare run. The numbers of all three tests must be exact, and those of a
-loop if the case has one.
+ordinary tests, once in each of these ways: without syscost (bare), with syscost linked and no flag, and under each backend. Verdicts and
+exit codes must be those of the bare run, and the numbers of all three tests exact. That is so for each case that is not in the next
+section.
 
-| letter | meaning |
-|---|---|
-| `=` | the verdicts and the exit code of the bare run, and each number exact |
-| `R` | refused: a test that could not be counted has no number, or its row says how many calls were lost. A message says why, the run ends non-zero, and no verdict changes |
-| `W` | a number is wrong, or it is missing and the run ends with 0 |
-| `C` | a crash or a hang that the bare run does not have |
-| `V` | a verdict or an exit code changed |
-| `-` | the case does not apply to the backend |
+A case may end better than this page says, for example on another kernel. A test that ends its process itself, by `exit_group` or
+`execve`, leaves no row; the rows of the tests before it are there. No case counts the open descriptors. A test fails if it says that only
+0, 1 and 2 are open: the CSV is open, too, and with ebpf four more ([backends](backends.md#things-to-know)).
 
-A number in brackets is the reason, below the table. A case may end better than this page says, for example on another kernel. A test
-that ends its process itself, by `exit_group` or `execve`, leaves no row; the rows of the tests before it are there.
+## Not as in the bare run
 
-No case counts the open descriptors. A test fails if it says that only 0, 1 and 2 are open: the CSV is open, too, and with ebpf four
-more ([backends](backends.md#things-to-know)).
+- **Refused**: a test that could not be counted has no number, or its row says how many calls were lost. A message says why, the run ends
+  non-zero, and no verdict changes.
+- **Verdict**: a verdict or an exit code changes. A message says why.
+- **Not measured**: a number is missing, and the run ends with the program's own code. A message says why.
 
-To run all cases, type `ctest -L attack` in a build folder. Root can run every case. If a case cannot run, the test leaves it out and
-says why.
+`dispatch` stands for `dispatch-trap`, too.
 """
 
+WORDS = {"R": "Refused", "V": "Verdict", "W": "Not measured", "C": "Crash"}
 
-def page(cases, backends):
+
+def places_of(backends):
+    """The backends in words."""
+    if set(backends) == set(ALL):
+        return "all backends"
+    return ", ".join(backend for backend in backends if not (backend == "dispatch-trap" and "dispatch" in backends))
+
+
+def page(cases):
     """docs/hostile.md"""
-    reasons = []
-    lines = [INTRODUCTION, "| case | the test | " + " | ".join(backends) + " |", "|---" * (2 + len(backends)) + "|"]
+    summaries = {case.name: case.summary for case in cases}
+    # (letter, reason) -> backends -> cases, in the order of the cases.
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    equal = []
     for case in cases:
-        cells = []
-        for backend in backends:
-            letter, reason = expected(case.name, backend)
-            if case.of_children is not None and backend not in COUNT_CHILDREN:
-                letter = "-"
-            if reason and reason not in reasons:
-                reasons.append(reason)
-            cells.append(f"{letter} ({reasons.index(reason) + 1})" if reason else letter)
-        lines.append(f"| `{case.name}` | {case.summary} | " + " | ".join(cells) + " |")
-    lines.append("")
-    lines += [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
+        ends = {backend: expected(case.name, backend) for backend in ALL}
+        for letter, reason in dict.fromkeys(ends.values()):
+            if letter != "=":
+                found[letter, reason][tuple(backend for backend in ALL if ends[backend] == (letter, reason))].append(case.name)
+        if all(letter == "=" for letter, _ in ends.values()):
+            equal.append(case.name)
+    lines = [INTRODUCTION]
+    for (letter, reason), places in found.items():
+        for backends, names in places.items():
+            lines += [f"**{WORDS[letter]}, {places_of(backends)}**: {reason}.", "",
+                      *(f"- `{name}`: {summaries[name]}" for name in names), ""]
+    lines += ["## As in the bare run", "",
+              "`start_...` starts an ordinary test in unusual surroundings. `children_...` counts the children of a case, with `--syscost_children` (ebpf,",
+              "seccomp). `attack_hostile --cases` prints a sentence for each case.", ""]
+    lines += textwrap.wrap(", ".join(f"`{name}`" for name in equal) + ".", 138)
     return "\n".join(lines) + "\n"

@@ -31,12 +31,11 @@ import sys
 import tempfile
 
 import expectations
-from expectations import BACKENDS, COUNT_CHILDREN
+from backends import BACKENDS, COUNT_CHILDREN
 from odd_starts import ODD_STARTS
 from rights import MAY_HAVE_NETWORKS, UNDER_A_FILTER
 from rows import children_of, exact_or_missing, loops_of, number_of, read_rows
 
-WAYS = ("linked", *BACKENDS)
 BEFORE, AFTER = ("Ordinary.Before", 40), ("Then.After", 14)
 DEADLINE_S = 15  # of one run; most take some hundredths of a second
 SKIPPED = 77
@@ -245,11 +244,11 @@ def main():
     machine = Machine(os.path.abspath(arguments.bin))
     cases = [case for case in cases_of(machine.measured) if re.search(arguments.only, case.name)]
     if arguments.table:
-        sys.stdout.write(expectations.page(cases, WAYS))
+        sys.stdout.write(expectations.page(cases))
         return 0
     if arguments.check_page:
         with open(PAGE, encoding="utf-8") as page:
-            if page.read() == expectations.page(cases, WAYS):
+            if page.read() == expectations.page(cases):
                 return 0
         print("write the page anew: ./dev update pages")
         return 1
