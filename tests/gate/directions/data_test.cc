@@ -146,7 +146,7 @@ TEST(Reading, CopyInTheKernel) {
   close(to);
 }
 
-// proftpd/proftpd 234: the kernel is told that a file will be read from begin to end.
+// proftpd/proftpd 234: the kernel gets advice on how a file will be read.
 TEST(Reading, AdviceOnTheOrder) {
   for (int i = 0; i < 8; ++i) {
     const int file = open(("part" + std::to_string(i)).c_str(), O_RDONLY | O_CLOEXEC);

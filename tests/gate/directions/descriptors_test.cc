@@ -81,7 +81,7 @@ TEST(Descriptors, ClosedTwice) {
   }
 }
 
-// redis/redis 9177: accept4 sets what three fcntl set before.
+// redis/redis 9177: accept4 sets what fcntl set before.
 TEST(Descriptors, FlagsWithAccept) {
   Listener listener;
   for (int i = 0; i < 8; ++i) {
