@@ -61,7 +61,7 @@ RECIPES = {
          (f"{BENCH}/commands/summary_tables.h", r"struct OverviewLine "), (f"{BENCH}/commands/summary_tables.h", r"struct SyscallTotal "),
          (f"{BENCH}/commands/summary_overview.cc", r"Overview::add_totals\(")],
         [(f"{BENCH}/commands/summary_machine.cc", r"kCsvColumns\[\] = "), (f"{BENCH}/commands/summary_machine.cc", r"Json window_json\("),
-         (f"{BENCH}/commands/summary_machine.cc", r"Json syscall_json\("), ("docs/bench-output.md", r"`{summary_column}`")],
+         (f"{BENCH}/commands/summary_machine.cc", r"Json syscall_json\("), ("docs/bench.md", r"`{summary_column}`")],
         [("tests/unit/bench/summary_test.cc", r"TEST\(Summary, ")],
     ],
     "Add a column to the CSV": [
