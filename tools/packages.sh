@@ -42,7 +42,7 @@ protobuf-compiler | protoc     | an independent reader of trace.pftrace
 make            | make         | builds the consumers' projects, as CMake does without a word about it
 pkg-config      | pkg-config   | builds a consumer without CMake
 python3         | python3      | helpers of the tests
-python3-pandas  | -            | runs the pandas calls of docs/csv-format.md, docs/queries.md
+python3-pandas  | -            | runs the pandas calls of docs/csv-format.md, docs/many-machines.md
 python3-prometheus-client | - | reads what bench export --format openmetrics prints
 python3-yaml    | -            | reads compose.yaml and the Kubernetes manifests
 python3-kubernetes | -         | holds the manifests against the API's types

@@ -5,8 +5,8 @@
 WHAT is one of:
   prometheus    Prometheus itself: promtool makes blocks of the text, and a server scrapes it; both have all samples
   openmetrics   prometheus_client, a parser that is not ours, reads the text; its samples are those of the table
-  duckdb        the queries of docs/queries.md, with the npm package below, against sums of this program
-  pandas        the program of docs/queries.md, against the same sums
+  duckdb        the queries of docs/many-machines.md, with the npm package below, against sums of this program
+  pandas        the program of docs/many-machines.md, against the same sums
 A tool that is missing skips its test with a reason.
 """
 import collections
@@ -242,7 +242,7 @@ def check_pandas(bench, source, work):
         skip("/usr/bin/python3 has no pandas (Debian: python3-pandas)")
     rows = table_for_queries(bench, source, work)
     with open(os.path.join(work, "tests.py"), "w", encoding="utf-8") as file:
-        file.write(blocks_of(os.path.join(source, "docs/queries.md"))["tests.py"])
+        file.write(blocks_of(os.path.join(source, "docs/many-machines.md"))["tests.py"])
     printed = run(["/usr/bin/python3", "tests.py"], cwd=work).splitlines()
     calls = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in rows:
@@ -279,7 +279,7 @@ def modules(work):
 def check_duckdb(bench, source, work):
     path = modules(work)
     rows = table_for_queries(bench, source, work)
-    queries = {name: text for name, text in blocks_of(os.path.join(source, "docs/queries.md")).items() if name.endswith(".sql")}
+    queries = {name: text for name, text in blocks_of(os.path.join(source, "docs/many-machines.md")).items() if name.endswith(".sql")}
     queries["types.sql"] = "SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM 'runs.csv');"
     queries["count.sql"] = "SELECT count(*) AS lines, sum(value) AS sum FROM 'runs.parquet';"
     program = """

@@ -60,7 +60,7 @@ RECIPES = {
          (f"{BENCH}/commands/summary_tables.h", r"struct OverviewLine "), (f"{BENCH}/commands/summary_tables.h", r"struct SyscallTotal "),
          (f"{BENCH}/commands/summary_overview.cc", r"Overview::add_totals\(")],
         [(f"{BENCH}/commands/summary_machine.cc", r"kCsvColumns\[\] = "), (f"{BENCH}/commands/summary_machine.cc", r"Json window_json\("),
-         (f"{BENCH}/commands/summary_machine.cc", r"Json syscall_json\("), ("docs/bench-output.md", r"`{summary_column}`")],
+         (f"{BENCH}/commands/summary_machine.cc", r"Json syscall_json\("), ("docs/bench.md", r"(?m)^### Keys of other commands")],
         [("tests/unit/bench/summary_test.cc", r"TEST\(Summary, ")],
     ],
     "Add a column to the CSV": [
@@ -104,14 +104,12 @@ def instances(source):
     words = re.search(r"kBackendWords = {(.*?)\n};", read(source, OPTIONS, "option_table.h"), re.DOTALL)[1]
     python = re.search(r"(?m)^BACKENDS = .*", read(source, "tests/backends.py"))[0]
     backends = {*re.findall(r'Word{"([\w-]+)"', words), *re.findall(r'"([\w-]+)"', python), *folders} - {"auto", "none"}
-    summary = re.search(r"kCsvColumns\[\] = {(.*?)\n};", read(source, BENCH, "commands/summary_machine.cc"), re.DOTALL)[1]
     return {
         "class": {*re.findall(r'(?m)^  X\((?!k[A-Z])\w+, "(\w+)"\)', schema),
                   *re.findall(r'(?m)^    "(\w+)": (?:"""|[A-Z]+,)', generator)},
         "folder": set(folders),
         "backend": backends,
         "choice": {name.replace("-", "_") for name in backends},
-        "summary_column": set(re.findall(r'(?m)^    {"(\w+)",', summary)),
         "column": columns.keys() - {"kEnd"},
         "column_name": set(columns.values()),
         # bench makes the percentiles of the histogram.

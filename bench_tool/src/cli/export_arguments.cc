@@ -14,7 +14,7 @@ const char* const kExportFooter =
     R"(Writes tests as spans, and their counts, times and latencies as metrics, in the JSON of the OpenTelemetry protocol:
 into a FILE (- for standard output), or to a receiver at URL by HTTP, packed by gzip. bench adds /v1/traces and
 /v1/metrics to URL. Without --otlp it takes OTEL_EXPORTER_OTLP_ENDPOINT. Headers, for example a password, come from
-OTEL_EXPORTER_OTLP_HEADERS. The same run has the same ids each time. docs/fleet-history.md lists all names.
+OTEL_EXPORTER_OTLP_HEADERS. The same run has the same ids each time. docs/many-machines.md lists all names.
 If the receiver is busy (429, 502, 503, 504) or does not listen, bench tries again, until --timeout.
 --format prints the metrics as text for Prometheus (openmetrics), or as a table for databases (csv).
 Exit codes: 0 all was taken; 2 usage, input or I/O, or the receiver refused something.
@@ -24,7 +24,7 @@ Examples:
   bench export out.csv --otlp run.jsonl     a file, one request a line
   bench export out.csv --otlp http://localhost:9090/api/v1/otlp --only metrics     Prometheus
   bench export out.csv --format openmetrics >run.om
-  bench export results/ --recursive --format csv >runs.csv     for DuckDB and pandas (docs/queries.md)
+  bench export results/ --recursive --format csv >runs.csv     for DuckDB and pandas (docs/many-machines.md)
   bench export results/ --recursive --dry-run      says what would be sent, and where)";
 
 }  // namespace

@@ -4,7 +4,7 @@
 //
 // The CSV that programs write has a row for each syscall with some seventy columns, most of them empty, and lists in
 // some cells. A database that guesses the types of columns guesses wrong there. This table has one column of numbers,
-// each line says what its number is, and no column mixes types: docs/queries.md has them.
+// each line says what its number is, and no column mixes types: docs/many-machines.md has them.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 //
 // A sweep may take hours. So each result is a line of its own, appended with one write: if bench or the machine stops,
 // at most the line that was being written is lost, and the next sweep with the same file does the rest. The file is
-// locked while a sweep writes to it. Each line is a JSON object; docs/bench-output.md has them.
+// locked while a sweep writes to it. Each line is a JSON object; docs/bench.md has them.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 //
 // Spans of a process: one for the process itself, and one for each of its windows.
 //
-// An attribute has the name of the CSV's column, after `syscost.`; docs/fleet-history.md lists them.
+// An attribute has the name of the CSV's column, after `syscost.`; docs/many-machines.md lists them.
 #pragma once
 
 #include "model/dataset.h"

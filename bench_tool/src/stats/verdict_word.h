@@ -24,7 +24,7 @@ enum class Verdict {
   incomparable,  ///< The two sides count no common thing: other backends, other filters.
 };
 
-/// The rule that made the verdict on a test, or that judged one count. docs/bench-output.md says what each one means.
+/// The rule that made the verdict on a test, or that judged one count. docs/bench.md says what each one means.
 enum class Rule {
   // Of tests and of counts.
   chance,

@@ -23,7 +23,7 @@ using stats::WindowSummary;
 
 TEST(RuleWords, AreAllInThePageOfTheOutput) {
   std::ostringstream page;
-  page << std::ifstream(SYSCOST_SOURCE_DIR "/docs/bench-output.md").rdbuf();
+  page << std::ifstream(SYSCOST_SOURCE_DIR "/docs/bench.md").rdbuf();
   const std::string text = page.str();
   for (const std::string_view word : stats::rule_words()) {
     EXPECT_NE(text.find("| `" + std::string(word) + "` | "), std::string::npos) << word;
