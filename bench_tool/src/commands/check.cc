@@ -121,6 +121,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
   if (std::string fault = fault_of_programs(options.a, programs(true)); !fault.empty()) return fault;
   CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
+  if (open.asks_for_leaks()) runs.ask_for_leaks();
   const auto take = [&](const std::string& csv) -> std::string {
     csv::Problems problems;
     CheckResult again;

@@ -181,7 +181,10 @@ OwnRun CommandRuns::run(const std::vector<std::string>& command, const fs::path&
 
 std::string CommandRuns::run_once(const std::vector<std::string>& command, std::string& csv) {
   ++runs_;
-  const OwnRun one = run(command, folder_ / fmt::format("{:06}.csv", runs_), fmt::format("further-{:06}", runs_));
+  std::vector<std::string> variables;
+  if (asks_for_leaks_) variables.emplace_back("SYSCOST_LEAKS=1");
+  const OwnRun one = run(command, folder_ / fmt::format("{:06}.csv", runs_), fmt::format("further-{:06}", runs_),
+                         std::move(variables));
   csv = one.csv;
   if (InterruptRequest::is_made()) return {};
   const std::string text = fmt::format("{}", fmt::join(command, " "));

@@ -80,6 +80,8 @@ class CommandRuns {
   OwnRun run(const std::vector<std::string>& command, const std::filesystem::path& csv, const std::string& run_id,
              std::vector<std::string> variables = {});
   void count_round() { ++rounds_; }
+  /// The runs of rounds to come list what each test leaves open.
+  void ask_for_leaks() { asks_for_leaks_ = true; }
   /// One round: runs the command of each of `programs` once, `{program}` in its place, or once for all if the commands
   /// do not hold it. `command_of` chooses the command just before each run, `take` reads its CSV. Returns the error of
   /// the two, or "". `waiting`: tests that wait for it, for the progress line.
@@ -102,6 +104,7 @@ class CommandRuns {
   ProgressLine progress_;
   Clock clock_;
   double begin_s_;
+  bool asks_for_leaks_ = false;
   std::size_t rounds_ = 0;
   std::size_t runs_ = 0;
   std::size_t with_status_ = 0;

@@ -33,6 +33,7 @@ std::string run_again(const cli::Options& options, CompareResult& result, std::o
   }
   CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
+  if (open.asks_for_leaks()) runs.ask_for_leaks();
   cli::Options judging = options;
   judging.is_counts_only = true;
   judging.locations.clear();

@@ -63,15 +63,18 @@ judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds
 }
 
 /// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
-/// for what the columns tell, with `text`.
-void judge_leak(double by_calls, Numbers WindowSummary::*left, bool needs_calls, std::string_view text,
-                bool is_accepted, Comparison& row) {
+/// for what the columns tell, with `text`. `again`: what NEW left in a further run.
+void judge_leak(double by_calls, Numbers WindowSummary::*left, const std::optional<double>& again, bool needs_calls,
+                std::string_view text, bool is_accepted, Comparison& row) {
   const Numbers& before = row.old_window->*left;
   const Numbers& after = row.new_window->*left;
-  const bool is_known = before && after;
-  const double more = is_known ? after->min - before->max : 0;
-  if (is_known ? more <= 0 || (needs_calls && by_calls <= 0) : by_calls <= 0) return;
+  const bool is_listed = before && after;
+  // By its calls OLD gave back what it took, so all that NEW left in a further run is more.
+  const double more = is_listed ? after->min - before->max : again.value_or(0);
+  const bool has_leak = is_listed ? more > 0 && (by_calls > 0 || !needs_calls) : by_calls > 0 && (!again || more > 0);
+  if (!has_leak) return;
   row.has_leak = true;
+  const bool is_known = is_listed || again;
   if (is_known) row.add_reason(fmt::format(fmt::runtime(text), more));
   if (row.verdict == Verdict::regressed || is_accepted) return;
   // Another thread may hold a descriptor at that moment.
@@ -82,11 +85,11 @@ void judge_leak(double by_calls, Numbers WindowSummary::*left, bool needs_calls,
 }
 
 void judge_leaks(const judge::Direction& of_pass, bool is_accepted, Comparison& row) {
-  judge_leak(of_pass.stay_open, &WindowSummary::descriptors_left, false, "descriptors left open: {:+g}", is_accepted,
-             row);
+  judge_leak(of_pass.stay_open, &WindowSummary::descriptors_left, row.descriptors_left_again, false,
+             "descriptors left open: {:+g}", is_accepted, row);
   // Mappings grow for many reasons, as the heap.
-  judge_leak(of_pass.stay_mapped, &WindowSummary::mapped_bytes_left, true, "bytes left mapped: {:+g}", is_accepted,
-             row);
+  judge_leak(of_pass.stay_mapped, &WindowSummary::mapped_bytes_left, row.mapped_left_again, true,
+             "bytes left mapped: {:+g}", is_accepted, row);
 }
 
 /// `write: its per-run calls are not told apart, and ...`.

@@ -62,6 +62,8 @@ OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : w
     if (!row.is_by_counts()) continue;
     varying += static_cast<double>(row.varying);
     if (row.verdict != Verdict::regressed && row.verdict != Verdict::in_doubt) continue;
+    const bool is_listed = row.old_window->descriptors_left && row.new_window->descriptors_left;
+    if (row.rule == Rule::leaks && !is_listed) leaks_[name_in_program(row)].program = row.new_window->program;
     for (const Delta& delta : row.deltas) {
       if (!delta.is_gated() || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
       if (delta.is_accepted) continue;
@@ -106,10 +108,15 @@ void OpenCounts::add(const Comparison& row, const Delta& delta, bool is_fewer) {
 }
 
 std::size_t OpenCounts::tests() const {
-  return static_cast<std::size_t>(std::count_if(counts_.begin(), counts_.end(), [](const auto& test) {
-    return std::any_of(test.second.begin(), test.second.end(),
-                       [](const Count& count) { return count.decision == Decision::go_on; });
-  }));
+  std::set<std::string_view> open;
+  for (const auto& [test, counts] : counts_) {
+    const auto is_open = [](const Count& count) { return count.decision == Decision::go_on; };
+    if (std::ranges::any_of(counts, is_open)) open.insert(test);
+  }
+  for (const auto& [test, leak] : leaks_) {
+    if (leak.is_open) open.insert(test);
+  }
+  return open.size();
 }
 
 std::set<std::string> OpenCounts::programs() const {
@@ -119,12 +126,20 @@ std::set<std::string> OpenCounts::programs() const {
       if (count.decision == Decision::go_on) programs.insert(count.program);
     }
   }
+  for (const auto& [key, leak] : leaks_) {
+    if (leak.is_open) programs.insert(leak.program);
+  }
   return programs;
 }
 
 void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
   for (const Comparison& row : rows) {
     if (!row.is_by_counts()) continue;
+    if (const auto leak = leaks_.find(name_in_program(row)); is_new && leak != leaks_.end() && leak->second.is_open) {
+      const auto least = [](const Numbers& left) { return left ? std::optional(left->min) : std::nullopt; };
+      leak->second = {leak->second.program, false, least(row.new_window->descriptors_left),
+                      least(row.new_window->mapped_bytes_left)};
+    }
     const auto test = counts_.find(name_in_program(row));
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
@@ -222,6 +237,11 @@ std::string OpenCounts::text() const {
 
 void OpenCounts::apply_to(Comparison& row) const {
   if (!row.is_by_counts()) return;
+  if (const auto leak = leaks_.find(name_in_program(row)); leak != leaks_.end() && !leak->second.is_open) {
+    row.descriptors_left_again = leak->second.descriptors;
+    row.mapped_left_again = leak->second.mapped;
+    conclude(row);
+  }
   const Count* telling = nullptr;  // the reason is about this count: the first of those with the worst decision
   const auto rank = [](const Count& count) {
     return count.decision == Decision::red ? 2 : count.decision == Decision::not_red ? 0 : 1;

@@ -28,8 +28,10 @@ class OpenCounts {
   /// What is in doubt in `rows`, and what grew (of syncs: what changed). It copies what it needs.
   OpenCounts(const std::vector<Comparison>& rows, RunsAgain which);
 
-  /// Tests with a count that is still open.
+  /// Tests with a count that is still open, or that may leave more open or mapped.
   std::size_t tests() const;
+  /// Some may: further runs list what is left (SYSCOST_LEAKS).
+  bool asks_for_leaks() const { return !leaks_.empty(); }
   /// The programs of these tests.
   std::set<std::string> programs() const;
   /// Takes one more run of a side, compared with a run of the other one. A test that is not in it, that failed, or
@@ -59,6 +61,14 @@ class OpenCounts {
     bool agrees_in_each_side() const;
   };
 
+  /// A test of which calls say that it may leave more.
+  struct Leak {
+    std::string program;
+    bool is_open = true;
+    std::optional<double> descriptors;
+    std::optional<double> mapped;
+  };
+
   void add(const Comparison& row, const Delta& delta, bool is_fewer);
   void decide_beside_file(Count& count) const;
   std::vector<const Count*> counts_of(const Comparison& row, const Delta& delta) const;
@@ -67,6 +77,7 @@ class OpenCounts {
   RunsAgain which_;
   double needed_ = 0;                                 ///< Where OLD is a file: arrangements that decide.
   std::map<std::string, std::vector<Count>> counts_;  ///< By program and name of the test.
+  std::map<std::string, Leak> leaks_;                 ///< In the same way.
 };
 
 }  // namespace syscost::bench::stats

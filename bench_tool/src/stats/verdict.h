@@ -87,7 +87,10 @@ struct Comparison {
   bool is_plain = false;                 ///< A side holds times alone, so that `verdict` is that of the times.
   bool is_let_off = false;               ///< The baseline says that it may fail or be skipped: it fails no gate.
   std::vector<Acceptance> acceptances;   ///< Set by accept_changes(), with Delta::is_accepted.
-  bool has_leak = false;  ///< NEW leaves more open or mapped, or may do so. Set by conclude().
+  bool has_leak = false;                 ///< NEW leaves more open or mapped, or may do so. Set by conclude().
+  /// What NEW left in a further run that listed it, if the first runs did not.
+  std::optional<double> descriptors_left_again;
+  std::optional<double> mapped_left_again;
   bool accepts_leaks = false;
   bool needs_acceptance = false;  ///< Without them it would be red or in doubt. Set by conclude().
 

@@ -157,6 +157,28 @@ TEST_F(Opened, OfSyncsAreRedIfTheyAreFewer) {
   EXPECT_NE(row.reason.find("fewer syncs"), std::string::npos) << row.reason;
 }
 
+TEST_F(Opened, AreLeaksThatCallsMakeLikely) {
+  const Calls before = {{"openat", 20}, {"close", 20}};
+  const Calls after = {{"openat", 20}, {"close", 18}};
+  for (const double left : {0.0, 2.0}) {
+    Comparison row = compared(before, after, false);
+    ASSERT_EQ(row.verdict, Verdict::in_doubt) << row.reason;
+    OpenCounts open({row}, RunsAgain::new_side);
+    EXPECT_TRUE(open.asks_for_leaks());
+    EXPECT_EQ(open.tests(), 1U);
+    EXPECT_EQ(open.programs(), std::set<std::string>{"tests"});
+    Comparison again = compared(before, after, false);
+    WindowSummary listed = *again.new_window;
+    listed.descriptors_left = spread_of({left});
+    again.new_window = &listed;
+    open.take({again}, true);
+    EXPECT_EQ(open.tests(), 0U);
+    open.apply_to(row);
+    EXPECT_EQ(row.verdict, left > 0 ? Verdict::regressed : Verdict::improved) << row.reason;
+    EXPECT_EQ(row.reason.find("descriptors left open: +2") != std::string::npos, left > 0) << row.reason;
+  }
+}
+
 TEST_F(Opened, LearnNothingFromATestThatFailed) {
   Comparison row = compared({{"read", 5}}, {{"read", 6}}, false);
   OpenCounts open({row}, RunsAgain::new_side);
