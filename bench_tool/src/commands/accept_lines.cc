@@ -120,7 +120,7 @@ std::string accept_line(const stats::Comparison& row) {
     const bool is_sync = judge::family_of(delta.syscall) == judge::Family::syncs;
     if (delta.change == stats::Change::grew || is_sync) terms.push_back(term_of(delta));
   }
-  if (row.reason.find("more open") != std::string::npos) terms.emplace_back("leaks");
+  if (row.has_leak) terms.emplace_back("leaks");
   return fmt::format("{}: {}{}{} -- REASON", kToken, pattern_of(row), terms.empty() ? "" : ": ",
                      fmt::join(terms, ", "));
 }
