@@ -56,6 +56,7 @@ class PassingSignals {
       if ((waiting & bit_of(signal)) == 0) return;
       if (command > 0) {
         kill(command, signal);
+        if (signal == SIGTSTP) act(signal);
       } else {
         raise(signal);
       }
@@ -149,8 +150,8 @@ class PassingSignals {
       if (void (*const clean_up)() = clean_up_; clean_up != nullptr) clean_up();
       act(signal);
     }
-    // As a shell sees it, this process is the command.
-    if (signal == SIGTSTP) act(signal);
+    // As a shell sees it, this process is the command. While it starts, the signal waits.
+    if (signal == SIGTSTP && !is_starting_) act(signal);
     errno = kept;
   }
 
