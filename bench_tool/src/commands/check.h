@@ -30,7 +30,7 @@
 namespace syscost::bench::commands {
 
 /// Returns the exit code. 2 wins over 1, and 1 over 3: a verdict on partly read input has no value.
-int check(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+int check(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// A test of the run or of the baseline, or both.
 struct CheckedRow {

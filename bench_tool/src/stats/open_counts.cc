@@ -164,9 +164,8 @@ void OpenCounts::decide_beside_file(Count& count) const {
   const bool is_beyond = count.is_fewer ? *most_new < *least_old : *least_new > *most_old;
   if (!is_beyond) {
     count.decision = Decision::not_red;
-  } else if (count.is_exact() && are_equal(count.of_new)) {
-    count.decision = Decision::red;
-  } else if (judge::arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
+  } else if ((count.is_exact() && are_equal(count.of_new)) ||
+             judge::arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
     count.decision = Decision::red;
   } else if (judge::arrangements(count.of_old.size(),
                                  count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) < needed_) {

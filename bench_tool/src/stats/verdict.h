@@ -68,10 +68,13 @@ struct Comparison {
   const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
   const WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
-  Rule rule = Rule::equal;     ///< What made the verdict.
-  std::string reason;          ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
-  std::vector<Delta> deltas;   ///< Calls first, growth before shrinking, largest first; then errnos alike.
-  bool tells_per_run = false;  ///< Per-run calls were compared apart, for every syscall.
+  Rule rule = Rule::equal;  ///< What made the verdict.
+  std::string reason;       ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
+  /// What NEW left in a further run that listed it, if the first runs did not.
+  std::optional<double> descriptors_left_again;
+  std::optional<double> mapped_left_again;
+  std::vector<Delta> deltas;                ///< Calls first, growth before shrinking, largest first; then errnos alike.
+  bool tells_per_run = false;               ///< Per-run calls were compared apart, for every syscall.
   Numbers CallFigures::*counted = nullptr;  ///< What is compared as the calls of a syscall.
   bool counts_entries = false;              ///< Trips into the kernel are compared: a side has no calls.
   /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
@@ -88,9 +91,6 @@ struct Comparison {
   bool is_let_off = false;               ///< The baseline says that it may fail or be skipped: it fails no gate.
   std::vector<Acceptance> acceptances;   ///< Set by accept_changes(), with Delta::is_accepted.
   bool has_leak = false;                 ///< NEW leaves more open or mapped, or may do so. Set by conclude().
-  /// What NEW left in a further run that listed it, if the first runs did not.
-  std::optional<double> descriptors_left_again;
-  std::optional<double> mapped_left_again;
   bool accepts_leaks = false;
   bool needs_acceptance = false;  ///< Without them it would be red or in doubt. Set by conclude().
 

@@ -11,10 +11,11 @@
 #include <cstdlib>
 
 // libc's own names of these variables; the program may define the others.
-// NOLINTBEGIN(readability-redundant-declaration,bugprone-reserved-identifier): not everywhere in unistd.h
+// NOLINTBEGIN(readability-redundant-declaration,bugprone-reserved-identifier,readability-identifier-naming): not
+// everywhere in unistd.h
 extern "C" char** __environ;
 extern "C" char* __progname;
-// NOLINTEND(readability-redundant-declaration,bugprone-reserved-identifier)
+// NOLINTEND(readability-redundant-declaration,bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace syscost {
 namespace {

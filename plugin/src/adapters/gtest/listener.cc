@@ -108,7 +108,7 @@ void WindowKeeper::iteration_end(const testing::UnitTest& unit_test) {
   if (unit_test.ad_hoc_test_result().total_part_count() > parts) own_part_ = parts;
 }
 
-void WindowKeeper::program_end(const testing::UnitTest& unit_test) {
+void WindowKeeper::program_end(const testing::UnitTest& unit_test) const {
   // After the iteration's end other listeners may have added failures.
   const bool has_failed = has_failed_ || has_other_failure(unit_test, own_part_);
   adapter::finish_tests(has_failed ? "failed" : "passed");

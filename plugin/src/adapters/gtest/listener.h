@@ -28,7 +28,7 @@ class WindowKeeper {
   void program_start(const testing::UnitTest& unit_test);
   void iteration_start() { windows_.iteration_start(); }
   void iteration_end(const testing::UnitTest& unit_test);
-  void program_end(const testing::UnitTest& unit_test);
+  void program_end(const testing::UnitTest& unit_test) const;
 
   void environments_start(const char* window) { windows_.environments_start(window, only_test_); }
   void environments_end() { windows_.environments_end(); }

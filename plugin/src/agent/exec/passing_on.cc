@@ -18,7 +18,7 @@
 #include "agent/find/file_kind.h"
 
 // libc's own name of the variable; the program may define the other one.
-extern "C" char* __progname;  // NOLINT(bugprone-reserved-identifier)
+extern "C" char* __progname;  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace syscost::agent {
 namespace {

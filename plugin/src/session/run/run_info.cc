@@ -52,7 +52,7 @@ std::string now_iso8601() {
   return text.data();
 }
 
-std::string known(std::string start) {
+std::string known(const std::string& start) {
   return start.empty() ? "0" : start;
 }
 
