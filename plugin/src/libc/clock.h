@@ -26,7 +26,7 @@ struct SteadyClock {
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<SteadyClock>;
-  static constexpr bool is_steady = true;  // NOLINT(readability-identifier-naming): the name that the C++ library asks for
+  static constexpr bool is_steady = true;  // NOLINT(readability-identifier-naming): the C++ library's name
   static time_point now() { return time_point(read_clock(CLOCK_MONOTONIC)); }
 };
 
