@@ -69,7 +69,7 @@ void judge_leak(double by_calls, Numbers WindowSummary::*left, const std::option
   const Numbers& before = row.old_window->*left;
   const Numbers& after = row.new_window->*left;
   const bool is_listed = before && after;
-  // By its calls OLD gave back what it took, so all that NEW left in a further run is more.
+  // What OLD would have left in a further run is not known: nothing left clears NEW, and something makes no red.
   const double more = is_listed ? after->min - before->max : again.value_or(0);
   const bool has_leak = is_listed ? more > 0 && (by_calls > 0 || !needs_calls) : by_calls > 0 && (!again || more > 0);
   if (!has_leak) return;
@@ -78,10 +78,10 @@ void judge_leak(double by_calls, Numbers WindowSummary::*left, const std::option
   if (is_known) row.add_reason(fmt::format(fmt::runtime(text), more));
   if (row.verdict == Verdict::regressed || is_accepted) return;
   // Another thread may hold a descriptor at that moment.
-  const bool is_certain = is_known && is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
+  const bool is_certain = is_listed && is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
   row.verdict = is_certain ? Verdict::regressed : Verdict::in_doubt;
   row.rule = Rule::leaks;
-  if (!is_known) row.add_reason("a leak? --syscost_leaks on both sides tells");
+  if (!is_listed) row.add_reason("a leak? --syscost_leaks on both sides tells");
 }
 
 void judge_leaks(const judge::Direction& of_pass, bool is_accepted, Comparison& row) {

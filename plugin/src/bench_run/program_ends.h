@@ -14,8 +14,8 @@
 
 namespace syscost::bench_run {
 
-/// Appends rows of these ends to the CSV, and prints a line for each program,
-/// unless a summary prints it.
+/// Appends rows of these ends to the CSV, and prints a line for each program, unless a summary
+/// prints it.
 void tell_ends(const std::vector<Notes::End>& ends, const RowFile& rows);
 
 }  // namespace syscost::bench_run
