@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """A program that ends before its tests do is seen, and so is what fails outside of tests; workers of one program are one run."""
 import os
-import re
 import shutil
+import subprocess
+import time
 
 import run_case
 from adapter_case import BIN, MANY, PLAIN, main
@@ -171,21 +172,28 @@ class OutsideOfTests(Ends):
                 done = self.measure("--gtest_filter=Ends.Before", linked=False, code=0, SYSCOST_LABEL=label)
                 self.assertNotIn("bench: ", done.err)
 
-    def test_a_run_says_nothing_of_programs_of_another_with_its_id(self):
-        # This process stands for one of the other run: its tests have begun, and go on.
-        self.measure("--gtest_filter=Ends.Before", linked=False, code=0, SYSCOST_RUN_ID="one")
-        with open("/proc/self/stat", encoding="utf-8") as file:
-            started = file.read().rpartition(")")[2].split()[19]
-        with open(self.csv, encoding="utf-8") as file:
-            begins = next(line for line in file if ",begin,,0,run," in line)
-        process = next(row["pid"] for row in self.rows(kind="run"))
-        row = os.path.join(self.folder, "row")
-        one = f"cat {row} >>{self.csv}; {PLAIN} --gtest_filter=Shapes.CallsThreeTimes"
-        for start, says in ((started, False), (started + "1", True)):
-            with open(row, "w", encoding="utf-8") as file:
-                file.write(re.sub("process_start=[0-9]+", f"process_start={start}", begins.replace(f",{process},", f",{os.getpid()},")))
-            done = self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", one, SYSCOST_RUN_ID="one")
-            self.assertEqual("bench: agent_ends crashed" in done.err, says, done.err)
+    def test_parallel_runs_of_one_id_and_file_each_tell_of_their_own_programs(self):
+        others, end = (os.path.join(self.folder, name) for name in ("others", "end"))
+        variables = {**os.environ, "SYSCOST_RUN_ID": "one", "SYSCOST_TEST_END": "signal"}
+        for mine, code, says in (("true", 1, "no program below sh reported a test"), (PLAIN + " --gtest_filter=Shapes.*", 0, "")):
+            wait = f"touch {others}; while ! test -e {end}; do sleep 0.01; done; {mine}"
+            with subprocess.Popen([BENCH, "run", f"--csv={self.csv}", "--", "sh", "-c", wait], env=variables, text=True,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as waiting:
+                while not os.path.exists(others):
+                    time.sleep(0.01)
+                crashed = self.measure(linked=False, code=None, SYSCOST_RUN_ID="one", SYSCOST_TEST_END="signal")
+                with open(end, "w", encoding="utf-8"):
+                    pass
+                err = waiting.communicate()[1]
+            self.assertIn("bench: agent_ends was ended by SIGSEGV", crashed.err)
+            self.assertEqual((waiting.returncode, "agent_ends" in err), (code, False), err)
+            self.assertIn(says, err)
+            for path in (others, end, self.csv):
+                os.remove(path)
+
+    def test_a_run_within_a_run_is_measured_by_both(self):
+        inner = f"{BENCH} run --csv={self.csv} -- {PLAIN} --gtest_filter=Shapes.CallsThreeTimes"
+        self.assertEqual(self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", inner).err, "")
 
     def test_an_exit_code_that_no_test_explains_is_seen(self):
         done = self.below_shell("exit code")

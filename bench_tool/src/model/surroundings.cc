@@ -22,7 +22,8 @@ void add_facts(std::string_view text, const std::string& program, Facts& facts) 
     const std::size_t equals = one.find('=');
     if (equals == std::string_view::npos) continue;  // of a version to come
     const std::string_view name = one.substr(0, equals);
-    if (name == schema::kFactProcessStart || name == schema::kFactProgramPath) continue;  // differ in any case
+    // These differ in any case.
+    if (name == schema::kFactProcessStart || name == schema::kFactProgramPath || name == schema::kFactBenchRun) continue;
     facts[std::string(one.substr(0, equals))][program].emplace(one.substr(equals + 1));
   }
 }

@@ -179,6 +179,8 @@ inline constexpr std::string_view kExitCode = "exit code ";
 inline constexpr std::string_view kFactProcessStart = "process_start";
 /// Another one: the program's file with its folders. It tells programs of one file name apart.
 inline constexpr std::string_view kFactProgramPath = "program_path";
+/// Another one: the `bench run` commands above the process, as `number-start+number-start`.
+inline constexpr std::string_view kFactBenchRun = "bench_run";
 
 /// Values of column `origin`: who counted.
 inline constexpr std::string_view kOriginSyscost = "syscost";

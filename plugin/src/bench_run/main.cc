@@ -217,7 +217,7 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   const std::string& name = line.command.front();
   refuse_unreachable_tests(program, name, folder);
   rows.check();
-  rows.let_programs_outlive_it();
+  rows.tell_programs();
   set_preload(folder);
   outside::hold_shared();
   const Notes notes(RowFile::file_for_notes());

@@ -94,11 +94,23 @@ class Cells {
   std::size_t before_kind_ = 0;
 };
 
-/// The process of the row still runs. In another namespace of processes that is not known.
-bool still_runs(const Cells& cells) {
-  const std::string start = start_time(static_cast<pid_t>(std::atoi(cells[Column::kPid].c_str())));
-  const std::string fact = std::string(schema::kFactProcessStart) + "=" + start + ";";
-  return !start.empty() && (cells[Column::kDetail] + ";").find(fact) != std::string::npos;
+/// This `bench run`, as it stands in the list of session::kBenchRuns.
+std::string this_bench_run() {
+  const std::string start = start_time(getpid());
+  return std::to_string(getpid()) + "-" + (start.empty() ? "0" : start);
+}
+
+/// A row of a program's run, with the facts about it, that was written below this `bench run`. Others with the same run
+/// id may write to the same file.
+bool is_below_this(const Cells& cells) {
+  if (cells[Column::kRecord] != schema::kRecordRun) return false;
+  const std::string& facts = cells[Column::kDetail];
+  const std::string name = ";" + std::string(schema::kFactBenchRun) + "=";
+  const std::size_t at = (";" + facts).find(name);
+  if (at == std::string::npos) return false;
+  const std::size_t begin = at + name.size() - 1;
+  const std::string runs = "+" + facts.substr(begin, facts.find(';', begin) - begin) + "+";
+  return runs.find("+" + this_bench_run() + "+") != std::string::npos;
 }
 
 /// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
@@ -135,7 +147,10 @@ void RowFile::check() const {
   if (const std::optional<Unavailable> why = outside::check_csv(path_)) refuse(why->reason, why->how_to_fix);
 }
 
-void RowFile::let_programs_outlive_it() const {
+void RowFile::tell_programs() const {
+  const char* const above = getenv(session::kBenchRuns);
+  const std::string runs = above != nullptr && *above != '\0' ? std::string(above) + "+" : std::string();
+  setenv(session::kBenchRuns, (runs + this_bench_run()).c_str(), 1);
   if (g_folder && path_ == g_folder->rows()) setenv(session::kTemporaryCsv, path_.c_str(), 1);
 }
 
@@ -153,18 +168,21 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
   if (!file) return Rows::none;
   file.seekg(size_before_);
+  bool has_begin = false;  // before all other rows of a program and of its forked workers
   bool has_end = false;
   bool has_others = false;
   for (std::string line; std::getline(file, line);) {
     if (!is_of_this_run(line, path_)) continue;
-    const Cells cells(line, Column::kRecord);
-    if (cells.is_of_run(schema::kRunBegins)) continue;  // a program that may have crashed in its first test
+    const Cells cells(line, Column::kDetail);
+    has_begin = has_begin || is_below_this(cells);
+    if (!has_begin || cells.is_of_run(schema::kRunBegins)) continue;  // it may have crashed in its first test
     if (cells.is_of_run(schema::kRunEnds)) {
       has_end = true;
-      continue;
+    } else if (cells[Column::kKind] != "environment" && cells[Column::kKind] != schema::kKindBetween) {
+      return Rows::of_tests;
+    } else {
+      has_others = true;
     }
-    if (cells[Column::kKind] != "environment" && cells[Column::kKind] != schema::kKindBetween) return Rows::of_tests;
-    has_others = true;
   }
   if (has_end) return Rows::of_programs_without_tests;
   return has_others ? Rows::of_tests : Rows::none;  // of a crash, the summary says more
@@ -182,8 +200,8 @@ std::vector<RowFile::Program> RowFile::programs() const {
     const Cells cells(line, Column::kOutcome);
     const std::string_view first_cells = std::string_view(line).substr(0, cells.before_kind());
     if (cells.is_of_run(schema::kRunBegins)) {
-      if (!still_runs(cells))
-        programs.push_back({cells[Column::kProgram], cells[Column::kPid], std::string(first_cells)});
+      if (!is_below_this(cells)) continue;
+      programs.push_back({cells[Column::kProgram], cells[Column::kPid], std::string(first_cells)});
     } else if (cells.is_of_run(schema::kRunEnds)) {
       for (Program& one : programs) {
         if (first_cells != one.first_cells) continue;

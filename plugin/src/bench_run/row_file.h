@@ -25,11 +25,11 @@ class RowFile {
   /// another user, does that.
   void check() const;
 
-  /// A program below may outlive this one. If the file is gone then, its rows go nowhere, and its verdict stays.
-  void let_programs_outlive_it() const;
+  /// Sets variables for the programs below: which `bench run` they are below, and that the file may be gone before they
+  /// are; then their rows go nowhere, and their verdict stays.
+  void tell_programs() const;
 
-  /// What the rows of this run in the CSV are of. Another program may have appended to the file meanwhile, also below
-  /// another `bench run` with the same run id. A file that cannot be read back, as a device, counts as one with rows of
+  /// What the rows of the programs below are of. Programs below another `bench run` may append to the file, too. A file that cannot be read back, as a device, counts as one with rows of
   /// tests.
   enum class Rows { none, of_programs_without_tests, of_tests };
   Rows rows_of_this_run() const;
@@ -43,7 +43,7 @@ class RowFile {
     bool has_passed = false;  ///< And all passed,
     bool has_failed = false;  ///< or something failed. Neither: its framework does not say it.
   };
-  /// The programs that began tests. Without those that still run, perhaps below another `bench run`.
+  /// The programs below that began tests.
   std::vector<Program> programs() const;
 
   /// A second file that goes when the run ends; empty where none can be made.

@@ -28,6 +28,8 @@ enum class BackendChoice { automatic, ebpf, dispatch, dispatch_trap, seccomp, no
 
 /// A variable that `bench run` sets for tests below: the path of a CSV that goes with `bench run`.
 inline constexpr const char* kTemporaryCsv = "SYSCOST_INTERNAL_TEMPORARY_CSV";
+/// Another one: which `bench run` commands are above the tests, the value of schema::kFactBenchRun.
+inline constexpr const char* kBenchRuns = "SYSCOST_INTERNAL_BENCH_RUNS";
 
 /// Where relative paths of an option start.
 enum class Source { absent, command_line, environment };

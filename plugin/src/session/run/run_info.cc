@@ -220,6 +220,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   if (std::string path = program_path(); !path.empty()) {
     surroundings.emplace_back(schema::kFactProgramPath, std::move(path));
   }
+  if (const char* const above = variable(kBenchRuns)) surroundings.emplace_back(schema::kFactBenchRun, known(above));
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
