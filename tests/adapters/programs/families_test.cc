@@ -84,9 +84,11 @@ std::string beside_us(const char* name) {
 const std::string kChildProgram = beside_us("adapter_child");
 const std::string kChildProgram32 = beside_us("adapter_child_32");
 
+constexpr int kNotExecuted = 97;
+
 [[noreturn]] void execute(const std::string& program, const char* times) {
   execl(program.c_str(), program.c_str(), times, nullptr);
-  _exit(97);
+  _exit(kNotExecuted);
 }
 
 // ---- what is a child ------------------------------------------------------------------------------------------------
@@ -159,7 +161,9 @@ TEST(Families, InAPidNamespace) {
 
 TEST(Families, Of32Bits) {
   if (access(kChildProgram32.c_str(), X_OK) != 0) GTEST_SKIP() << "needs a compiler for 32 bits";
-  EXPECT_EQ(reap(start([] { execute(kChildProgram32, ""); })), 0);
+  const int status = reap(start([] { execute(kChildProgram32, ""); }));
+  if (WEXITSTATUS(status) == kNotExecuted) GTEST_SKIP() << "this kernel executes no program of 32 bits";
+  EXPECT_EQ(status, 0);
 }
 
 TEST(Families, OfADeathTest) {

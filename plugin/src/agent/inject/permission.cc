@@ -31,15 +31,19 @@ int yama_scope() {
 
 }  // namespace
 
+bool may_set_fs_register() {
+  constexpr unsigned long kFsgsbase = 2;  // HWCAP2_FSGSBASE
+  return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
+}
+
 bool has_tracer() {
   return status_value("TracerPid") != 0;
 }
 
 Obstacle why_denied(bool is_traced) {
-  constexpr unsigned long kFsgsbase = 2;
-  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) {
-    return {"this kernel lets no program set the fs register (FSGSBASE)",
-            "use Linux 5.9 or newer; or link the program dynamically"};
+  if (!may_set_fs_register()) {
+    return {"this kernel or processor lets no program set the fs register (FSGSBASE)",
+            "use Linux 5.9 or newer, in a virtual machine that shows the processor's; or link the program dynamically"};
   }
   if (is_traced) {
     return {"a debugger or strace traces it, and a process has one tracer",
@@ -61,8 +65,7 @@ Obstacle why_denied(bool is_traced) {
 }
 
 Obstacle try_tracing() {
-  constexpr unsigned long kFsgsbase = 2;
-  if ((getauxval(AT_HWCAP2) & kFsgsbase) == 0) return why_denied(has_tracer());
+  if (!may_set_fs_register()) return why_denied(has_tracer());
   const pid_t child = fork();
   if (child == 0) {
     for (;;) pause();

@@ -12,6 +12,8 @@ struct Obstacle {
   std::string remedy;  ///< What to do.
 };
 
+/// False on a processor without the FSGSBASE instructions, or where the kernel or a virtual machine hides them.
+bool may_set_fs_register();
 /// True where another process traces this one.
 bool has_tracer();
 /// What stands in the way, by what the system says of itself. `is_traced`: the process has a tracer.
