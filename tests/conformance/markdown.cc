@@ -18,28 +18,30 @@ namespace {
 
 constexpr std::string_view kIntroduction = R"(# Conformance
 
-Each backend must count these cases exactly. A case is a small program with known syscalls; `tests/conformance` has their numbers.
-`./dev update pages` generates this page from them, and a test compares the two. To run the cases, as root or with CAP_BPF and CAP_PERFMON:
+Each backend counts these cases exactly, except those of the first table. A case is a small program with known syscalls. To run the
+cases, as root or with CAP_BPF and CAP_PERFMON:
 
 ```sh
 ctest --test-dir build/release -R conformance
 ```
 
-Each case runs for each backend twice: alone, and under `strace -f`. The backend's numbers must equal the expected ones both times. Under
-strace, its entries must also equal strace's, for every syscall of the process's threads. In every row
-`entries = calls + restarts + in_flight + no_return`. Each call and each restart has one latency, and nothing is lost.
+`./dev update pages` generates this page from `tests/conformance`. Each case runs twice for each backend: alone, and under
+`strace -f`. Both times, the backend's numbers must equal the expected ones. Under strace, its entries must also equal strace's, for
+each syscall of the process's threads. In each row `entries = calls + restarts + in_flight + no_return`. Each call and each restart
+has one latency, and nothing is lost.
 
-- *oracle*: the expected numbers are compared with strace alone, so they are right.
-- *not linked*: the same case in a GoogleTest program that is not linked with syscost, by `bench run`; its rows must equal the expected numbers
-  with each backend.
-- *dispatch*: each case also runs with [`--syscost_where`](where.md) and with [`--syscost_trace`](trace.md). The numbers are the same, and
-  strace sees no call of syscost in a window, except `process_vm_readv` and `process_vm_writev`, by which the stub copies strings.
-- *seccomp* counts entries only, for every syscall except `rt_sigreturn` ([backends](backends.md#what-seccomp-counts)). Under strace, a
-  signal can interrupt a call before the supervisor has it. Then strace shows one entry more.
-- Bytes, and objects that a test leaves open, are compared once more, with strace's text and with /proc (`ctest -R oracle`).
+- *oracle*: a test compares the expected numbers with strace alone, so they are right.
+- *not linked*: `bench run` measures the case in a GoogleTest program that is not linked with syscost. Its rows must equal the
+  expected numbers with each backend.
+- *dispatch*: each case also runs with [`--syscost_where`](where.md) and with [`--syscost_trace`](trace.md). The numbers are the
+  same, and strace sees no call of syscost in a window, except `process_vm_readv` and `process_vm_writev`, by which the stub copies
+  strings.
+- *seccomp* counts entries only, and not those of `rt_sigreturn` ([backends](backends.md#what-seccomp-counts)). Under strace, a
+  signal can interrupt a call before seccomp's supervisor has it. Then strace shows one entry more.
+- `ctest -R oracle` also compares bytes with strace's text, and objects that a test leaves open with /proc.
 
-`restart_syscall` belongs to the call that it continues. A call that a seccomp filter answers is `denied` here, and an entry for strace. Without
-a constant time-stamp counter, as on emulated processors, dispatch has no latencies.
+`restart_syscall` belongs to the call that it continues. A call that a seccomp filter answers is `denied` here, and an entry for
+strace. Without a constant time-stamp counter, as on emulated processors, dispatch has no latencies.
 
 )";
 
@@ -52,7 +54,7 @@ constexpr std::string_view kExceptions = R"(## Not the same everywhere
 constexpr std::string_view kAll = R"(
 ## All cases
 
-Every case that is not in the table above is exact everywhere. Cases with the same number belong together; some numbers have no case.
+A case that is not in the table above is exact everywhere. Cases with the same number belong together; some numbers have no case.
 `tests/conformance/cases_*.cc` has a sentence and the expected numbers of each.
 
 )";

@@ -6,7 +6,6 @@ without that word need a reason that the documents give to the user."""
 import collections
 import os
 import sys
-import textwrap
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
 from backends import BACKENDS  # pylint: disable=wrong-import-position
@@ -77,28 +76,29 @@ def expected(case, backend, known_here=()):
 
 INTRODUCTION = """# Hostile tests
 
-This page says how a test run ends if one of its tests does something unusual. `./dev update pages` generates the page from
-`tests/attack/hostile`; a test compares the two. To run all cases (root can run every one):
-
-```sh
-ctest --test-dir build/release -L attack
-```
-
-Each case is a GoogleTest test that makes a known number of `getppid` calls and does something unusual between them. It runs between two
-ordinary tests, once in each of these ways: without syscost (bare), with syscost linked and no flag, and under each backend. Verdicts and
-exit codes must be those of the bare run, and the numbers of all three tests exact. That is so for each case that is not in the next
-section.
-
-A case may end better than this page says, for example on another kernel. A test that ends its process itself, by `exit_group` or
-`execve`, leaves no row; the rows of the tests before it are there. No case counts the open descriptors. A test fails if it says that only
-0, 1 and 2 are open: the CSV is open, too, and with ebpf four more ([backends](backends.md#things-to-know)).
-
-## Not as in the bare run
+Does your test change its signal stack, install a seccomp filter, close all descriptors, or fork and let the child go on? This page lists the
+unusual things that change a measured run, and how the run then ends. With other things of this kind a run ends
+[as without syscost](#as-in-the-bare-run).
 
 - **Refused**: a test that could not be counted has no number, or its row says how many calls were lost. A message says why, the run ends
   non-zero, and no verdict changes.
 - **Verdict**: a verdict or an exit code changes. A message says why.
 - **Not measured**: a number is missing, and the run ends with the program's own code. A message says why.
+
+Two things hold for each test. If it ends its process itself, by `exit_group` or `execve`, it has no row; the tests before it have theirs. If it
+asserts that only 0, 1 and 2 are open, it fails: the CSV is open, too, and with ebpf four more ([backends](backends.md#things-to-know)).
+
+Each item below is a case of `tests/attack/hostile`: a GoogleTest test that makes a known number of `getppid` calls and does something unusual
+between them. It runs between two ordinary tests: without syscost (*bare*), with syscost linked and no flag, and under each backend. On another
+kernel a case may end better than this page says. To run all cases (root can run every one):
+
+```sh
+ctest --test-dir build/release -L attack
+```
+
+`./dev update pages` generates this page.
+
+## Not as in the bare run
 
 `dispatch` stands for `dispatch-trap`, too.
 """
@@ -132,7 +132,7 @@ def page(cases):
             lines += [f"**{WORDS[letter]}, {places_of(backends)}**: {reason}.", "",
                       *(f"- `{name}`: {summaries[name]}" for name in names), ""]
     lines += ["## As in the bare run", "",
-              "`start_...` starts an ordinary test in unusual surroundings. `children_...` counts the children of a case, with `--syscost_children` (ebpf,",
-              "seccomp). `attack_hostile --cases` prints a sentence for each case.", ""]
-    lines += textwrap.wrap(", ".join(f"`{name}`" for name in equal) + ".", 138)
+              f"In {len(equal)} other cases, verdicts and exit codes are those of the bare run, and the numbers of all three tests are exact. They are about",
+              "signals, stacks, coroutines, threads, children, filters, sandboxes, descriptors, timers, changes of libc's code, and unusual surroundings.",
+              "`attack_hostile --cases` prints a sentence for each."]
     return "\n".join(lines) + "\n"
