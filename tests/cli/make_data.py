@@ -26,11 +26,6 @@ SCHEMA = open(os.path.join(HERE, "../../plugin/include/syscost/schema.h")).read(
 COLUMNS = re.findall(r'X\(k\w+,\s*"(\w+)"\)', SCHEMA)
 VERSION = int(re.search(r"kSchemaVersion = (\d+);", SCHEMA)[1])
 HEADER = ",".join(COLUMNS)
-# Columns that files before version 7 lack.
-MEASURES = set(re.findall(r"Column::k(\w+)", re.search(r"kMeasureColumns = \{(.*?)\};", SCHEMA, re.DOTALL)[1]))
-MEASURES = {name for word, name in re.findall(r'X\(k(\w+),\s*"(\w+)"\)', SCHEMA) if word in MEASURES}
-# And before version 10.
-OF_THREADS = {"by_started_threads", "by_older_threads"}
 
 
 def row(**cells):
@@ -41,27 +36,6 @@ def row(**cells):
     unknown = set(values) - set(COLUMNS)
     assert not unknown, unknown
     return ",".join(str(values.get(column, "")) for column in COLUMNS)
-
-
-def columns_of(version):
-    return [column for column in COLUMNS if (version >= 5 or column != "cpu_ns") and (version >= 7 or column not in MEASURES)
-            and (version >= 8 or column != "injected") and (version >= 9 or column != "peak_mapped_bytes")
-            and (version >= 10 or column not in OF_THREADS)]
-
-
-def header_of(version):
-    """The header of an older version."""
-    renamed = dict(kernel_release="kernel", per_run_calls="fixed_calls", per_run_errors="fixed_errors",
-                   per_run_errnos="fixed_errnos") if version < 6 else {}
-    return ",".join(renamed.get(column, column) for column in columns_of(version))
-
-
-def line_of(version, line):
-    """The same row as an older version wrote it; it has no quotes."""
-    cells = dict(zip(COLUMNS, line.split(",")), schema_version=str(version))
-    if version < 6 and cells["kind"] == "gpu_kernel":
-        cells["kind"] = "kernel"
-    return ",".join(cells[column] for column in columns_of(version))
 
 
 def lower_bound(ns):
@@ -728,15 +702,14 @@ def main():
     save("per_run_100_writes.csv", opens_once(100, each=4))
     save("per_run_unknown.csv", opens_once(1000, tell=alike))
     save("per_run_unknown_100.csv", opens_once(100, tell=alike))
-    # The same run as each version writes it.
+    # A test, a benchmark and a GPU kernel.
     uncounted = dict(outcome="", iterations=1, total_entries="", total_calls="", total_errors="", total_kernel_ns="",
                      overhead_estimate_ns="", late="", lost="")
     every = window("Log.Stays", [write(2)], 1500) + opens_once(1000)
     for launch in range(4):
         every += window("Sum.Tree", [], 9000 + launch, uncounted, kind="gpu_kernel", window="sum_tree span",
                         repetition=launch)
-    for version in range(3, VERSION + 1):
-        save(f"version_{version}.csv", [line_of(version, line) for line in every], header_of(version))
+    save("kinds_of_windows.csv", every)
     save("benchmark_busy.csv", window("BM_ByteByByte/1024", [write(2048), call("stat", "file", [300] * 16, {"ENOENT": 12})],
                                       150000000, dict(iterations=1000, counted_iterations=2), kind="benchmark"))
     request = [call("ioctl", "desc", [90] * 2, detail="TCGETS"), call("ioctl", "desc", [70], detail="FIONREAD")]
@@ -844,10 +817,10 @@ def main():
     save("foreign.csv", ["1,2,3"], header="name,iterations,real_time")
     save("short_header.csv", good, header=",".join(COLUMNS[:20]))
     save("long_header.csv", good, header=HEADER + ",more")
-    save("newer.csv", [f"{VERSION + 1}," + line.split(",", 1)[1] + ",x" for line in good], header=HEADER + ",new_column")
-    save("older.csv", ["2," + line.split(",", 1)[1] for line in good],
-         header=header_of(3).replace("fixed_calls,fixed_errors,fixed_errnos,", ""))
-    save("newer_rows.csv", [f"{VERSION + 1}," + line.split(",", 1)[1] for line in good] + after)
+    newer = [f"{VERSION + 1}," + line.split(",", 1)[1] for line in good]
+    save("other_version.csv", newer)
+    save("other_columns.csv", [line + ",x" for line in newer], header=HEADER + ",new_column")
+    save("other_version_after.csv", after + newer)
     save("torn_end.csv", after + [good[0], good[1][:120]], end="")
     save("torn_middle.csv", [good[0], good[1][:-4]] + after)
     save("two_in_one_line.csv", [good[0][:200] + good[1]] + after)

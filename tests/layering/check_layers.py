@@ -31,7 +31,7 @@ PLUGIN = {
     "agent/exec": ["agent/common", "agent/find"],
     "agent/find": ["agent/common", "libc"],
     "agent/gtest": ["adapters/gtest", "adapters/names", "agent", "agent/find"],
-    "agent/guest": ["agent/common", "agent/find"],
+    "agent/guest": ["agent/common", "agent/find", "os"],
     "agent/inject": ["agent/common", "agent/find", "os"],
     "backends/common": ["core", "libc"],
     "backends/dispatch/stub": ["core/tables"],
@@ -75,7 +75,7 @@ PLUGIN = {
 # ".", holds main() and bench_main(). "plugin/..." is a folder of plugin/src, "syscost..." one of the public headers.
 BENCH = {
     "csv": ["plugin/os", "syscost"],
-    "model": ["csv", "plugin/core", "syscost"],
+    "model": ["csv", "plugin/core", "plugin/os", "syscost"],
     "judge": [],
     "stats": ["csv", "judge", "model", "syscost"],
     "render": ["csv", "model", "plugin/os", "stats"],

@@ -73,9 +73,7 @@ RECIPES = {
         [(f"{BENCH}/model/dataset.h", r"struct Totals "), (f"{BENCH}/model/syscall_row.h", r"struct SyscallRow "),
          (f"{BENCH}/model/row_parser.cc", r"Column::{read_column}\b"), (f"{BENCH}/model/row_store.cc", r"kNumbers = "),
          (f"{BENCH}/model/fold_details.cc", r"kSums = ")],
-        [(f"{BENCH}/csv/reader.cc", r"std::string header_fault\("), (f"{BENCH}/csv/file_parts.cc", r"int version_of_file\("),
-         ("tests/unit/bench/csv_versions_test.cc", r"without_\w+")],
-        [("tests/unit/csv/window_rows_test.cc", r"TEST_?F?\("), ("tests/cli/make_data.py", r"def row\(")],
+        [("tests/unit/csv/window_rows_test.cc", r"TEST_?F?\("), ("tests/unit/bench/row_columns_test.cc", r"TEST\("), ("tests/cli/make_data.py", r"def row\(")],
     ],
     "Add a flag": [
         [(f"{OPTIONS}/options.h", r"struct Options ")],

@@ -11,7 +11,7 @@ import sys
 CALLS = ["openat", "read", "write", "close", "fstat", "mmap", "munmap", "futex", "fsync", "lseek", "newfstatat", "poll",
          "clock_nanosleep", "brk", "getdents64", "unlink"]
 WAITS = {"futex", "poll", "clock_nanosleep"}
-RUN = dict(schema_version="10", run_id="1795225951-99", started_at="2026-11-21T01:52:31.123456Z", host="builder",
+RUN = dict(schema_version="1", run_id="1795225951-99", started_at="2026-11-21T01:52:31.123456Z", host="builder",
            kernel_release="6.1.0", commit="43cf755a0e1c", build_type="Release", backend="dispatch", selection="whole",
            program="storage_tests", pid="99", kind="test", repetition="0", origin="syscost", end="end")
 

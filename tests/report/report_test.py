@@ -42,7 +42,7 @@ PAGES = [
     (["sites_new.csv"], ["<h2>Lines</h2>", "<h3>Flame graph</h3>", "<h3>Lines</h3>"]),
     (["traces/run.csv"], ["calls that took longest", 'class="timeline"']),
     (["main.csv", "--stamps", STAMPS], ["<h2>GPU stamps</h2>"]),
-    (["version_6.csv"], ["<h2>GPU kernels, per launch</h2>"]),
+    (["kinds_of_windows.csv"], ["<h2>GPU kernels, per launch</h2>"]),
     (["--compare", "main.csv", "pr.csv"], ["<h2>Comparison</h2>", "red, exit code 1", "Syscalls of pr.csv"]),
     (["--compare", "sites_old.csv", "sites_new.csv"], ["(new)"]),
 ]

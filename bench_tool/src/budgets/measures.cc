@@ -115,7 +115,7 @@ std::vector<Figure> percentile(const Subject& now, const Subject* /*before*/, co
   return figures;
 }
 
-/// A file of a backend that sees no results, or of an older version, has none of these totals.
+/// A file of a backend that sees no results has none of these totals.
 bool has_bytes(const WindowSummary& window) {
   return window.bytes_read || window.bytes_mapped;
 }

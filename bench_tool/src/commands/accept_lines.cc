@@ -12,6 +12,7 @@
 
 #include "commands/compare.h"
 #include "csv/input.h"
+#include "csv/trimmed.h"
 #include "judge/families.h"
 #include "render/units.h"
 #include "stats/rules_of_test.h"
@@ -22,14 +23,7 @@ namespace {
 constexpr std::string_view kToken = "Syscost-Accept";
 constexpr std::string_view kBeforeReason = " -- ";
 constexpr std::string_view kBeforeChanges = ": ";
-constexpr std::string_view kBlanks = " \t";
 constexpr std::string_view kGrammar = "Syscost-Accept: TEST[: WHAT] -- REASON";
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
 
 /// The letters alone, as small ones.
 std::string letters_of(std::string_view text) {
@@ -47,7 +41,7 @@ enum class Kind { other, accept, misspelled };
 Kind kind_of(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return Kind::other;
-  const std::string_view token = trimmed(line.substr(0, colon));
+  const std::string_view token = csv::trimmed(line.substr(0, colon));
   const bool is_it = std::equal(token.begin(), token.end(), kToken.begin(), kToken.end(), [](char a, char b) {
     return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
   });
@@ -76,15 +70,15 @@ std::string read_line(std::string_view text, stats::Accept& accept) {
   rest = std::string_view(padded).substr(0, dashes);
   if (!text.starts_with('"')) {
     const std::size_t colon = (std::string(rest) + ' ').find(kBeforeChanges);
-    pattern = trimmed(rest.substr(0, colon));
+    pattern = csv::trimmed(rest.substr(0, colon));
     rest = colon == std::string::npos ? "" : rest.substr(colon);
   }
   if (pattern.empty()) return "the test is missing: a name, or a pattern with * and ?";
   accept.tests.patterns = {std::string(pattern)};
-  rest = trimmed(rest);
+  rest = csv::trimmed(rest);
   if (rest.empty()) return {};
   if (rest.front() != ':') return fmt::format("a colon stands between TEST and WHAT, not \"{}\"", rest);
-  std::string fault = accept.changes.read(trimmed(rest.substr(1)));
+  std::string fault = accept.changes.read(csv::trimmed(rest.substr(1)));
   // A name may have a colon and a blank.
   return fault.empty() ? "" : fmt::format("WHAT: {}; a TEST with a colon and a blank stands in quotes", fault);
 }
@@ -135,7 +129,7 @@ std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::stri
     if (!whole) return;
     stats::Accept accept;
     accept.where = fmt::format("{}:{}", file, begin);
-    if (const std::string fault = read_line(trimmed(*whole), accept); !fault.empty()) {
+    if (const std::string fault = read_line(csv::trimmed(*whole), accept); !fault.empty()) {
       problems.add(file, begin, fmt::format("{}; write {}", fault, kGrammar));
     } else if (std::none_of(accepts.begin(), accepts.end(), [&](const stats::Accept& one) {
                  return one.tests.patterns == accept.tests.patterns && one.reason == accept.reason &&
@@ -151,9 +145,9 @@ std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::stri
     rest.remove_prefix(std::min(end + 1, rest.size()));
     ++number;
     if (line.ends_with('\r')) line.remove_suffix(1);
-    const bool is_indented = !line.empty() && kBlanks.find(line.front()) != std::string_view::npos;
-    if (whole && is_indented && !trimmed(line).empty()) {
-      *whole += ' ' + std::string(trimmed(line));
+    const bool is_indented = !line.empty() && csv::kBlanks.find(line.front()) != std::string_view::npos;
+    if (whole && is_indented && !csv::trimmed(line).empty()) {
+      *whole += ' ' + std::string(csv::trimmed(line));
       continue;
     }
     finish();

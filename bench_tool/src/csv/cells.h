@@ -22,8 +22,6 @@ class Cells {
 
   /// Lines must have `columns` of them, at most kMostColumns.
   explicit Cells(std::size_t columns) : columns_(columns) {}
-  /// Sets another number of columns; call it before the first line.
-  void expect(std::size_t columns) { columns_ = columns; }
   Cells(const Cells&) = delete;
   Cells& operator=(const Cells&) = delete;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "csv/file_parts.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string_view>
@@ -16,7 +14,6 @@ namespace {
 // Below this a thread costs more than it saves.
 constexpr std::uint64_t kSmallestPart = std::uint64_t{16} << 20;
 constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-constexpr std::size_t kHeaderBytes = 2048;  // more than any header of ours
 
 /// The first offset from `offset` on at which a line begins; `end` if none begins before `end`.
 std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uint64_t end) {
@@ -35,27 +32,6 @@ std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uin
   return end;
 }
 
-/// The oldest version that has the columns of a file of ours, by its header; one that is not whole is refused by the
-/// part that it is in.
-int version_of_file(const Input& input) {
-  std::string header(kHeaderBytes, '\0');
-  std::size_t filled = 0;
-  const ReadBytes bytes = input.bytes_of(0, header.size());
-  try {
-    while (const std::size_t got = bytes(header.data() + filled, header.size() - filled)) filled += got;
-  } catch (const std::system_error&) {
-    // The first part cannot be read either, and says so.
-  }
-  header.resize(std::min(header.find('\n'), filled));
-  std::erase(header, '"');  // see reader.cc
-  int version = schema::kOldestSchemaVersion;
-  for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
-    const bool is_there = header.find(fmt::format(",{},", schema::kColumnNames[i])) != std::string::npos;
-    if (is_there) version = std::max(version, schema::column_since(static_cast<schema::Column>(i)));
-  }
-  return version;
-}
-
 }  // namespace
 
 std::vector<FilePart> split_file(Input& input, unsigned most) {
@@ -66,12 +42,11 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
   // A file without our header is no CSV of ours. Read as one part, it is refused at its first line.
   if (count < 2 || !input.beginning().starts_with(schema::kColumnNames.front())) return whole;
 
-  const int version = version_of_file(input);
   std::vector<FilePart> parts;
   std::uint64_t offset = 0;
   for (std::uint64_t i = 1; i <= count && offset < size; ++i) {
     const std::uint64_t end = i == count ? size : std::max(offset, next_line_begin(input, size / count * i, size));
-    if (end != offset) parts.push_back({offset, end - offset, offset == 0 ? kVersionInFirstLine : version});
+    if (end != offset) parts.push_back({offset, end - offset});
     offset = end;
   }
   // A file may grow while it is read: what was appended belongs to the last part.
@@ -81,7 +56,7 @@ std::vector<FilePart> split_file(Input& input, unsigned most) {
 
 ReadEnd read_csv_part(Input& input, const FilePart& part, const RowHandler& handle, Problems& problems) {
   ReadBytes bytes = input.is_regular() ? input.bytes_of(part.offset, part.size) : input.bytes();
-  return read_csv(input.path(), std::move(bytes), handle, problems, part.version);
+  return read_csv(input.path(), std::move(bytes), handle, problems, part.offset == 0 ? Begin::header : Begin::row);
 }
 
 }  // namespace syscost::bench::csv

@@ -16,10 +16,10 @@
 
 namespace syscost::bench::csv {
 
+/// The part at offset 0 begins with the header, the others with a row.
 struct FilePart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  ///< 0: to the end, however far that is.
-  int version = kVersionInFirstLine;
 };
 
 /// At least one part, at most `most`; small files, pipes and files that cannot be read are one. `input` is open.

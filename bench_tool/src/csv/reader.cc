@@ -12,7 +12,7 @@
 namespace syscost::bench::csv {
 namespace {
 
-// Two lines are read in full: the header, and the row after it, which tells the version of an unknown header.
+// Two lines are read in full: the header, and the row after it, which tells the version.
 constexpr std::uint64_t kFirstPlainLine = 3;
 
 /// The end of each row. A line without it is no row. A line with it may still be none: a quoted cell can hold it.
@@ -20,38 +20,12 @@ const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
 /// The same from a program that quotes each cell.
 const std::string kQuotedRowEnd = ",\"" + std::string(schema::kEndMark) + '"';
 
-std::string_view name_before(std::size_t column) {
-  for (const auto& [renamed, name] : schema::kNamesBefore) {
-    if (static_cast<std::size_t>(renamed) == column) return name;
-  }
-  return schema::kColumnNames[column];
-}
-
-bool is_first_of_version(std::size_t column) {
-  const int since = schema::column_since(static_cast<schema::Column>(column));
-  for (std::size_t i = 0; i < column; ++i) {
-    if (schema::column_since(static_cast<schema::Column>(i)) == since) return false;
-  }
-  return since > schema::kOldestSchemaVersion;
-}
-
-/// Returns the fault of a header line as a sentence; "" for a header of a version that bench reads. The columns always
-/// have the same order. `version` becomes the newest one with the columns of the header.
-std::string header_fault(std::string_view line, int& version) {
-  bool has_names_before = false;  // The first column with two names decides about all of them.
-  version = schema::kSchemaVersion;
+/// Returns the fault of a header line as a sentence; "" for ours.
+std::string header_fault(std::string_view line) {
   for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
-    const int since = schema::column_since(static_cast<schema::Column>(i));
-    if (since > version) continue;
-    std::string_view found = line.substr(0, line.find(','));
-    if (i == static_cast<std::size_t>(schema::kNamesBefore.front().first)) has_names_before = found == name_before(i);
-    const std::string_view expected = has_names_before ? name_before(i) : schema::kColumnNames[i];
+    const std::string_view found = line.substr(0, line.find(','));
+    const std::string_view expected = schema::kColumnNames[i];
     if (found != expected) {
-      // The first column that a version brought decides whether the file has all of them.
-      if (is_first_of_version(i)) {
-        version = since - 1;
-        continue;
-      }
       if (found.empty() && i != 0) {
         return fmt::format("the header ends before column {} (\"{}\"): not a whole syscost CSV", i + 1, expected);
       }
@@ -86,8 +60,8 @@ std::string separator_fault(std::string_view header) {
 }
 
 /// The schema version at the start of a row, 0 when there is none.
-int version_of(std::string_view line) {
-  int version = 0;
+std::uint64_t version_of(std::string_view line) {
+  std::uint64_t version = 0;
   if (line.starts_with('"')) line.remove_prefix(1);
   const char* const end = line.data() + line.size();
   const auto [rest, error] = std::from_chars(line.data(), end, version);
@@ -99,20 +73,16 @@ bool is_header(const Row& row) {
   return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
 }
 
-/// How many columns a row has.
-std::size_t columns_of(int version) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < schema::kColumnCount; ++i) {
-    if (schema::column_since(static_cast<schema::Column>(i)) <= version) ++count;
-  }
-  return count;
-}
-
 const char* const kJoined = ": files joined? Give bench a folder that holds them instead";
 const std::string kSecondHeader = std::string("a second header") + kJoined;
 const char* const kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
 
 }  // namespace
+
+std::string version_fault(std::uint64_t version) {
+  return fmt::format("schema version {}, but this bench reads version {}: measure again with this syscost", version,
+                     schema::kSchemaVersion);
+}
 
 /// The loop over the lines; a class so that Row can hand it its cells.
 class RowReader {
@@ -133,37 +103,26 @@ class RowReader {
       problems_.add(name_, 1, "the first line is not text: not a syscost CSV");
       return false;
     }
-    int columns_version = 0;
     std::string header(line.text);
     std::erase(header, '"');  // no name of ours has one, and a program that saves the file may quote each
-    std::string fault = header_fault(header, columns_version);
-    row_.expect(columns_version);
-    if (fault.empty()) return true;
-    const bool is_ours = header.starts_with(fmt::format("{},", schema::kColumnNames.front()));
-    if (header.starts_with(schema::kColumnNames.front()) && !is_ours) {
+    std::string fault = header_fault(header);
+    if (header.starts_with(fmt::format("{},", schema::kColumnNames.front()))) {
+      has_first_ = lines_.next(first_);
+      const std::uint64_t version = has_first_ && first_.damage == Damage::none ? version_of(first_.text) : 0;
+      if (version != 0 && version != schema::kSchemaVersion) fault = version_fault(version);
+    } else if (header.starts_with(schema::kColumnNames.front())) {
       if (std::string other = separator_fault(header); !other.empty()) fault = std::move(other);
-    } else if (is_ours && lines_.next(line)) {
-      if (int version = version_of(line.text); version > schema::kSchemaVersion) {
-        fault = fmt::format("schema version {}, but this bench reads version {}: use the bench of the newer syscost",
-                            version, schema::kSchemaVersion);
-      } else if (version > 0 && version < schema::kOldestSchemaVersion) {
-        fault = fmt::format(
-            "schema version {}, but this bench reads version {}: use the bench of the older syscost, "
-            "or measure again",
-            version, schema::kSchemaVersion);
-      }
-    } else if (!is_ours) {
+    } else {
       fault += " (is it the file given to --syscost_csv?)";
     }
+    if (fault.empty()) return true;
     problems_.add(name_, 1, std::move(fault));
     return false;
   }
 
-  /// Which columns the rows have; the header was read elsewhere.
-  void expect(int version) { row_.expect(version); }
-
   void read_rows(const RowHandler& handle) {
-    for (Line line; lines_.next(line);) {
+    Line line = first_;
+    for (bool is_there = has_first_ || lines_.next(line); is_there; is_there = lines_.next(line)) {
       if (line.damage == Damage::none && line.text.empty()) continue;  // an editor leaves one at the end
       std::string fault = damage_text(line.damage);
       if (fault.empty() && line.number >= kFirstPlainLine && !has_row_end(line.text)) fault = kTorn;
@@ -218,17 +177,15 @@ class RowReader {
   std::string split_text(SplitFault fault, std::string_view line) const {
     // Joined files of two versions have lines of two lengths.
     if (line.substr(line.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) return kSecondHeader;
-    const int version = version_of(line);
-    const auto cells = static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1;
-    const bool is_other = version != 0 && columns_of(version) != row_.count_;
-    if (is_other && cells == columns_of(version)) {
+    if (const std::uint64_t version = version_of(line); version != 0 && version != schema::kSchemaVersion) {
       return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
     }
     switch (fault) {
       case SplitFault::too_few:
         return kTorn;
       case SplitFault::too_many:
-        return fmt::format("more than {} columns: not written by syscost, or two rows in one line", row_.count_);
+        return fmt::format("more than {} columns: not written by syscost, or two rows in one line",
+                           schema::kColumnCount);
       case SplitFault::open_quote:
         return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
       case SplitFault::none:
@@ -240,6 +197,8 @@ class RowReader {
   const std::string& name_;
   Problems& problems_;
   LineSource lines_;
+  Line first_;  ///< The row after the header, which tells the version.
+  bool has_first_ = false;
   Row row_;
   std::string key_;          ///< The bytes of the columns before `record` of the row that was handed out last.
   bool splits_key_ = false;  ///< The cells of the row still say where these columns begin.
@@ -247,12 +206,11 @@ class RowReader {
   bool skips_ = false;
 };
 
-ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems, int version) {
+ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems, Begin begin) {
   ReadEnd end;
   try {
     RowReader reader(name, std::move(bytes), problems);
-    if (version != kVersionInFirstLine) reader.expect(version);
-    if (version == kVersionInFirstLine && !reader.read_header()) return end;
+    if (begin == Begin::header && !reader.read_header()) return end;
     end.is_ours = true;
     reader.read_rows(handle);
     end.lines = reader.lines();

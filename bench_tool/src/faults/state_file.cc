@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <concepts>
 #include <cstring>
@@ -165,20 +163,10 @@ void get(const Json& json, Part& part) {
   if (!known) throw std::invalid_argument("a part of a test that this bench does not know");
   part = *known;
 }
-void get(const Json& json, std::vector<Place>& places);
-
-/// Files of earlier versions of bench lack these.
-constexpr std::array<std::string_view, 4> kYounger = {"part", "child", "child_signals", "report_file"};
-
-template <class Value>
-void get_field(const Json& json, const char* name, Value& value) {
-  const bool may_lack = std::find(kYounger.begin(), kYounger.end(), name) != kYounger.end();
-  if (!may_lack || json.contains(name)) get(json.at(name), value);
-}
 
 void get(const Json& json, std::vector<Place>& places) {
   for (const Json& one : json) {
-    each_field(places.emplace_back(), [&](const char* name, auto& value) { get_field(one, name, value); });
+    each_field(places.emplace_back(), [&](const char* name, auto& value) { get(one.at(name), value); });
   }
 }
 
@@ -191,7 +179,7 @@ Json with_fields(Json json, const auto& from) {
 template <class Line>
 Line fields_in(const Json& json) {
   Line line;
-  each_field(line, [&](const char* name, auto& value) { get_field(json, name, value); });
+  each_field(line, [&](const char* name, auto& value) { get(json.at(name), value); });
   check(line);
   return line;
 }

@@ -145,12 +145,6 @@ gpu::StampedLaunch& LaunchBuilder::launch_of(Key key) {
 
 std::string LaunchBuilder::add(const StampCells& row) {
   Cells cells(row);
-  const Recorded version = cells.number(StampColumn::kVersion);
-  if (cells.fault().empty() &&
-      !(version >= Recorded(gpu::kOldestStampsVersion) && version <= Recorded(gpu::kStampsVersion))) {
-    return fmt::format("stamps version {}, but this bench reads version {}", cells.text(StampColumn::kVersion),
-                       gpu::kStampsVersion);
-  }
   const Recorded number = cells.number(StampColumn::kLaunch);
   if (!number) cells.refuse(StampColumn::kLaunch, "a whole number");
   if (!cells.fault().empty()) return cells.fault();

@@ -36,13 +36,10 @@ class StampsReader {
       problems_.add(name_, 0, "the file is empty: nothing was stamped");
       return false;
     }
-    auto names = gpu::kStampColumnNames;
-    if (line.text == fmt::format("{}", fmt::join(names, ","))) return true;
-    names[static_cast<std::size_t>(gpu::StampColumn::kGpuKernel)] = gpu::kGpuKernelBefore;
-    if (line.text == fmt::format("{}", fmt::join(names, ","))) return true;
+    if (line.text == fmt::format("{}", fmt::join(gpu::kStampColumnNames, ","))) return true;
     problems_.add(name_, 1,
-                  fmt::format("the header is not that of a stamp file of version {}: use the bench that came with the "
-                              "syscost which wrote it",
+                  fmt::format("the header is not that of stamps version {}, which this bench reads: measure again with "
+                              "this syscost",
                               gpu::kStampsVersion));
     return false;
   }
@@ -52,6 +49,7 @@ class StampsReader {
       std::string fault =
           line.damage == csv::Damage::none ? take(line.text) : "holds NUL bytes or is too long: not written by syscost";
       if (!fault.empty()) problems_.add(name_, line.number, std::move(fault));
+      if (is_of_another_version_) return;
     }
   }
 
@@ -59,7 +57,12 @@ class StampsReader {
     if (cells_.split(line) != csv::SplitFault::none) return kTorn;
     StampCells texts;
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = cells_[i];
-    return texts.back() == gpu::kStampEndMark ? builder_.add(texts) : kTorn;
+    if (texts.back() != gpu::kStampEndMark) return kTorn;
+    const std::string_view version = texts[static_cast<std::size_t>(gpu::StampColumn::kVersion)];
+    is_of_another_version_ = version != std::to_string(gpu::kStampsVersion);
+    if (!is_of_another_version_) return builder_.add(texts);
+    return fmt::format("stamps version {}, but this bench reads version {}: measure again with this syscost",
+                       version.substr(0, 60), gpu::kStampsVersion);
   }
 
   const std::string& name_;
@@ -67,6 +70,7 @@ class StampsReader {
   csv::LineSource lines_;
   csv::Cells cells_{gpu::kStampColumnCount};
   LaunchBuilder builder_;
+  bool is_of_another_version_ = false;  ///< The row that was taken last.
 };
 
 std::vector<gpu::StampedLaunch> read_all(const std::string& name, csv::ReadBytes bytes, csv::Problems& problems) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <set>
 #include <tuple>
@@ -16,13 +15,11 @@ namespace syscost::bench::model {
 namespace {
 
 // A line is fields between tabs. Names hold none: they were made printable when they were read.
-constexpr std::string_view kVersion = "3";
-constexpr std::string_view kVersionWithoutThreads = "2";  ///< Read as well, and written where threads are not known.
-constexpr std::string_view kVersionBefore = "1";          ///< Read as well.
+constexpr std::string_view kVersion = "1";
 constexpr std::string_view kEmptyField = "-";  ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
-// The line of the head that says what was measured. Files without it have calls and errors.
+// The line of the head that says what was measured.
 constexpr std::string_view kMeasured = "measured";
 constexpr std::string_view kCalls = "calls";
 constexpr std::string_view kEntries = "entries";
@@ -130,25 +127,11 @@ class Parser {
       fault(line_, "not a baseline: `bench baseline update` writes one");
       return false;
     }
-    static constexpr std::array kReadable = {kVersion, kVersionWithoutThreads, kVersionBefore};
-    if (fields.size() < 2 ||
-        std::none_of(kReadable.begin(), kReadable.end(), [&](std::string_view one) { return one == fields[1]; })) {
-      fault(line_, fmt::format("a baseline of format {}, and this bench reads format {}",
-                               fields.size() < 2 ? "?" : fields[1], kVersion));
-      return false;
-    }
-    has_words_before_ = fields[1] == kVersionBefore;
-    return true;
-  }
-
-  /// The words of today for those of format 1.
-  std::string surrounding_name(std::string_view name) const {
-    return has_words_before_ && name == "kernel" ? "kernel release" : std::string(name);
-  }
-  std::string what_name(std::string_view what) const {
-    constexpr std::string_view kPerRunBefore = "fixed";
-    const bool is_renamed = has_words_before_ && (what == kPerRunBefore || what.starts_with("fixed "));
-    return is_renamed ? std::string(kPerRun).append(what.substr(kPerRunBefore.size())) : std::string(what);
+    if (fields.size() == 2 && fields[1] == kVersion) return true;
+    fault(line_, fmt::format("baseline version {}, but this bench reads version {}: measure again and write it with "
+                             "`bench baseline update`",
+                             fields.size() < 2 ? "?" : fields[1], kVersion));
+    return false;
   }
 
   void take_head(const std::vector<std::string_view>& fields) {
@@ -168,7 +151,7 @@ class Parser {
       tells_errors_ = has(kErrors);
       tells_threads_ = has(kThreads);
     } else if (fields.size() == 2) {
-      out_.surroundings.emplace_back(surrounding_name(fields[0]), fields[1] == kEmptyField ? "" : fields[1]);
+      out_.surroundings.emplace_back(fields[0], fields[1] == kEmptyField ? "" : fields[1]);
     } else {
       fault(line_, "a line of the head is a word and its value, with a tab between");
     }
@@ -203,7 +186,7 @@ class Parser {
       fault(line_, fmt::format("{} {} of this test stands twice", fields[2], fields[3]));
       return;
     }
-    out_.windows.back().cells.push_back({std::string(syscall), what_name(fields[3]), *range});
+    out_.windows.back().cells.push_back({std::string(syscall), std::string(fields[3]), *range});
   }
 
   void take_window(const std::vector<std::string_view>& fields) {
@@ -234,21 +217,15 @@ class Parser {
   const std::string& name_;
   csv::Problems& problems_;
   std::size_t line_ = 0;
-  bool has_words_before_ = false;  ///< The file is of format 1.
   bool tells_entries_ = false;
-  bool tells_errors_ = true;
+  bool tells_errors_ = false;
   bool tells_threads_ = false;
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
 
-/// True for what a file without the line `measured` has: calls and errors.
-bool is_usual(const BaselineTold& told) {
-  return told.errors && !told.entries && !told.threads;
-}
-
-/// The value of that line.
+/// The value of the line `measured`.
 std::string told_text(const BaselineTold& told) {
   std::string words;
   const auto add = [&](bool is_told, std::string_view word) {
@@ -283,7 +260,7 @@ BaselineTold told_by(const std::vector<BaselineWindow>& windows) {
   using Window = BaselineWindow;
   BaselineTold told;
   told.calls = any([](const Window& window) { return window.has_calls(); });
-  // Of a window without a call, older files know it, too: no thread made one.
+  // Of a window without a call, every file knows it: no thread made one.
   told.threads = any([](const Window& window) {
     return window.has_other_threads && std::any_of(window.cells.begin(), window.cells.end(),
                                                    [](const BaselineCell& cell) { return !cell.syscall.empty(); });
@@ -334,13 +311,13 @@ std::string to_text(Baseline baseline) {
     return std::tie(a.program, a.name, a.kind) < std::tie(b.program, b.name, b.kind);
   });
   const BaselineTold told = told_by(baseline.windows);
-  std::string out = fmt::format("{}\t{}\n", kBaselineTitle, told.threads ? kVersion : kVersionWithoutThreads);
+  std::string out = fmt::format("{}\t{}\n", kBaselineTitle, kVersion);
   out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
   out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
   out += fmt::format("runs\t{}\n", baseline.runs);
   if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
-  if (!is_usual(told)) out += fmt::format("{}\t{}\n", kMeasured, told_text(told));
+  out += fmt::format("{}\t{}\n", kMeasured, told_text(told));
   for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
   out += '\n';
   for (const BaselineWindow& window : baseline.windows) out += lines_of(window, told);

@@ -56,7 +56,7 @@ struct BaselineWindow {
   /// Threads other than the one that opened the window made calls, in some repetition. Empty: not known.
   std::optional<bool> has_other_threads;
   std::vector<BaselineCell> cells;
-  // If it has calls: what is known beside them. Older files do not have the entries.
+  // If it has calls: what is known beside them.
   bool tells_entries = false;  ///< Entries without a cell are as many as the calls.
   bool tells_errors = true;    ///< An errno without a cell did not occur.
 

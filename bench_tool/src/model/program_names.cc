@@ -94,7 +94,7 @@ class Side {
     }
   }
 
-  /// Finds the path of each program. Rows of an older syscost have none: another row of the build may have.
+  /// Finds the path of each program. Rows without /proc have none: another row of the build may have.
   void find_programs(const std::map<std::string, std::string>& path_of_build) {
     std::vector<bool> has_path(files_.size(), false);
     for (const RunFacts& run : data_.runs) {

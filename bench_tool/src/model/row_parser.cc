@@ -71,27 +71,17 @@ std::string_view filled_column(const csv::Row& row, Column first, Column last) {
 }
 
 /// Checks the columns that name the row's run. All records have them. Returns the fault as a sentence, or "".
-std::string check_run_columns(const csv::Row& row, Measured& version) {
+std::string check_run_columns(const csv::Row& row) {
+  Measured version;
   if (!parse_number(row, Column::kSchemaVersionColumn, version) || !version.has_value()) {
     return bad_number(row, Column::kSchemaVersionColumn);
   }
-  if (*version > static_cast<std::uint64_t>(schema::kSchemaVersion) ||
-      *version < static_cast<std::uint64_t>(schema::kOldestSchemaVersion)) {
-    return fmt::format("schema version {}, but this bench reads version {}{}", *version, schema::kSchemaVersion,
-                       *version > schema::kSchemaVersion ? ": use the bench of the newer syscost" : "");
-  }
+  if (*version != schema::kSchemaVersion) return csv::version_fault(*version);
   if (row.text(Column::kRunId).empty()) return "column run_id is empty: nothing says which run this row belongs to";
   if (!is_time(row.text(Column::kStartedAt))) {
     return bad_cell(row, Column::kStartedAt, "a time as 2026-11-21T01:52:31.123Z");
   }
   return {};
-}
-
-/// Column `kind`, by its name of today.
-std::string_view kind_of(const csv::Row& row, std::uint64_t version) {
-  const std::string_view kind = row.text(Column::kKind);
-  const bool is_renamed = version < schema::kNamesSince && kind == schema::kKindGpuKernelBefore;
-  return is_renamed ? schema::kKindGpuKernel : kind;
 }
 
 }  // namespace
@@ -153,9 +143,8 @@ std::uint32_t RowParser::context_of(const csv::Row& row) {
 
 std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test_row) {
   has_key_ = false;
-  Measured version;
-  if (std::string fault = check_run_columns(row, version); !fault.empty()) return fault;
-  const std::string_view kind = kind_of(row, *version);
+  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
+  const std::string_view kind = row.text(Column::kKind);
   if (std::find(schema::kKinds.begin(), schema::kKinds.end(), kind) == schema::kKinds.end()) {
     return bad_cell(row, Column::kKind, fmt::format("one of {}", fmt::join(schema::kKinds, ", ")));
   }
@@ -187,8 +176,7 @@ std::string RowParser::parse_key(const csv::Row& row, Sample& key, bool& is_test
 
 std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
   has_key_ = false;
-  Measured version;
-  if (std::string fault = check_run_columns(row, version); !fault.empty()) return fault;
+  if (std::string fault = check_run_columns(row); !fault.empty()) return fault;
   Measured pid;
   if (!parse_number(row, Column::kPid, pid) || !pid.has_value()) return bad_number(row, Column::kPid);
   run.context = context_of(row);

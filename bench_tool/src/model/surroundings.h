@@ -23,7 +23,7 @@ using Facts = std::map<std::string, std::map<std::string, Values>, std::less<>>;
 /// The value of a fact in `name=value;name=value`; "" if it is not there.
 std::string_view fact_in(std::string_view facts, std::string_view name);
 
-/// The surroundings of the chosen runs. Empty if a file is of an older version.
+/// The surroundings of the chosen runs. Empty if no row tells any.
 Facts facts_of(const Dataset& data);
 
 /// The distinct texts of a column over the samples: `ebpf`, or `dispatch+ebpf`. A file of Google Benchmark has few

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/syscall_table.h"
+#include "csv/trimmed.h"
 #include "model/lists.h"
 #include "model/suggestion.h"
 #include "syscost/schema.h"
@@ -17,12 +18,6 @@ namespace {
 
 bool is_class(std::string_view word) {
   return std::find(schema::kClassWords.begin(), schema::kClassWords.end(), word) != schema::kClassWords.end();
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 /// Where the first term of `text` ends: a comma inside a regular expression does not end it.
@@ -52,7 +47,7 @@ bool SyscallChoice::Term::hits(const std::string& name, const std::string& detai
 std::optional<SyscallChoice::Term> SyscallChoice::parse_term(std::string_view text, std::string& fault) {
   Term term;
   term.removes = text.starts_with('!');
-  if (term.removes) text = trimmed(text.substr(1));
+  if (term.removes) text = csv::trimmed(text.substr(1));
   if (text.empty() || text.starts_with('!')) {
     fault = "a term is empty or negated twice";
   } else if (text.starts_with('/')) {
@@ -80,7 +75,7 @@ std::optional<SyscallChoice> SyscallChoice::parse(std::string_view text, std::st
   if (text.empty()) return choice;
   for (;;) {
     const std::size_t end = term_end(text);
-    std::optional<Term> term = parse_term(trimmed(text.substr(0, end)), fault);
+    std::optional<Term> term = parse_term(csv::trimmed(text.substr(0, end)), fault);
     if (!term) return std::nullopt;
     choice.terms_.push_back(std::move(*term));
     if (end == std::string_view::npos) return choice;

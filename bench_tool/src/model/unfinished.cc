@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <map>
 #include <set>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "model/surroundings.h"
+#include "os/fault_signals.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -67,9 +69,10 @@ bool is_code(std::string_view how) {
 
 /// By a fault of the program itself, not by a signal that another process sent.
 bool is_fault(std::string_view how) {
-  static constexpr std::string_view kFaults[] = {"SIGABRT", "SIGSEGV", "SIGBUS", "SIGFPE",
-                                                 "SIGILL",  "SIGTRAP", "SIGSYS"};
-  return std::find(std::begin(kFaults), std::end(kFaults), how) != std::end(kFaults);
+  constexpr std::string_view kBegin = "SIG";
+  return how.starts_with(kBegin) && std::any_of(std::begin(kFaultSignals), std::end(kFaultSignals), [&](int signal) {
+           return how.substr(kBegin.size()) == ::sigabbrev_np(signal);
+         });
 }
 
 /// The rows with this mark, by their programs.

@@ -32,7 +32,8 @@ struct Unfinished {
   std::string how;             ///< `SIGABRT`, `exit code 7`; "" if it is not known.
 };
 
-/// In the order of the file. Programs of older files, which do not say when their tests end, are not among them.
+/// In the order of the file. Programs that do not say when their tests begin are not among them, unless a signal ended
+/// them.
 std::vector<Unfinished> unfinished_programs(const Dataset& data);
 
 /// `my_tests crashed in Suite.Test`, `my_tests crashed before its first test had a row`.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "csv/printable.h"
+#include "csv/trimmed.h"
 
 namespace syscost::bench::otlp {
 namespace {
@@ -46,12 +47,6 @@ std::string lower_case(std::string_view text) {
   std::string all(text);
   std::transform(all.begin(), all.end(), all.begin(), lower);
   return all;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 int hex_digit(char c) {
@@ -192,13 +187,13 @@ std::string parse_headers(std::string_view text, std::vector<Header>& headers) {
   static constexpr std::array<std::string_view, 5> kOurs = {"content-type", "content-encoding", "content-length",
                                                             "transfer-encoding", "host"};
   for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::string_view entry = trimmed(text.substr(0, text.find(',')));
+    const std::string_view entry = csv::trimmed(text.substr(0, text.find(',')));
     text.remove_prefix(
         std::min(text.size(), text.find(',') == std::string_view::npos ? text.size() : text.find(',') + 1));
     if (entry.empty()) continue;
     const std::size_t equals = entry.find('=');
-    const auto name = percent_decoded(trimmed(entry.substr(0, equals)));
-    const auto value = percent_decoded(equals == std::string_view::npos ? "" : trimmed(entry.substr(equals + 1)));
+    const auto name = percent_decoded(csv::trimmed(entry.substr(0, equals)));
+    const auto value = percent_decoded(equals == std::string_view::npos ? "" : csv::trimmed(entry.substr(equals + 1)));
     if (equals == std::string_view::npos || !name || !is_header_name(*name)) {
       return fmt::format("entry {} is not NAME=VALUE with the name of a header", number);
     }

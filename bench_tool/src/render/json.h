@@ -16,7 +16,7 @@ namespace syscost::bench::render {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr int kJsonVersion = 5;
+inline constexpr int kJsonVersion = 1;
 
 /// A whole number as an integer, else a floating-point number.
 Json to_json(double value);

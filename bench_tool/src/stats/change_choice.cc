@@ -8,21 +8,16 @@
 #include <charconv>
 #include <cmath>
 
+#include "csv/trimmed.h"
+
 namespace syscost::bench::stats {
 namespace {
 
-constexpr std::string_view kSpaces = " \t";
 constexpr std::string_view kArrow = " -> ";
 constexpr std::string_view kPerRunMark = "(per run)";
 constexpr std::string_view kNewInMark = "(new in ";
 /// bench prints three decimals of figures per iteration.
 constexpr double kPrinted = 0.0005;
-
-std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kSpaces);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpaces) - first + 1);
-}
 
 std::optional<double> amount_in(std::string_view text) {
   double number = 0;
@@ -119,17 +114,17 @@ std::string ChangeChoice::read_amount(std::string_view term) {
   const std::string_view rest = term.substr(1);
   const std::size_t blank = std::min(rest.find(' '), rest.size());
   const std::optional<double> number = amount_in(rest.substr(0, blank));
-  std::string_view name = without_blanks(rest.substr(blank));
+  std::string_view name = csv::trimmed(rest.substr(blank));
   if (!number || *number <= 0 || name.empty())
     return fmt::format("{}: a number and a syscall or errno: +1 openat", term);
   amount.most = *number;
   if (name.ends_with(kPerRunMark)) {
     amount.is_per_run = true;
-    name = without_blanks(name.substr(0, name.size() - kPerRunMark.size()));
+    name = csv::trimmed(name.substr(0, name.size() - kPerRunMark.size()));
   }
   if (const std::size_t begin = name.find(kNewInMark); begin != std::string_view::npos && name.ends_with(')')) {
     amount.syscall = name.substr(begin + kNewInMark.size(), name.size() - 1 - begin - kNewInMark.size());
-    name = without_blanks(name.substr(0, begin));
+    name = csv::trimmed(name.substr(0, begin));
   }
   (is_errno(name) ? amount.errno_name : amount.syscall) = name;
   if (!amount.syscall.empty()) {
@@ -148,11 +143,11 @@ std::string ChangeChoice::read_syncs(std::string_view term) {
   syncs.is_fewer = term.starts_with('f');
   term.remove_prefix(std::string_view("fewer syncs").size() - (syncs.is_fewer ? 0 : 1));
   if (!term.empty()) {
-    const std::string_view counts = term.starts_with(':') ? without_blanks(term.substr(1)) : "";
+    const std::string_view counts = term.starts_with(':') ? csv::trimmed(term.substr(1)) : "";
     const std::size_t arrow = std::min(counts.find(kArrow), counts.size());
     const auto before = amount_in(counts.substr(0, arrow));
     const auto after =
-        arrow == counts.size() ? std::nullopt : amount_in(without_blanks(counts.substr(arrow + kArrow.size())));
+        arrow == counts.size() ? std::nullopt : amount_in(csv::trimmed(counts.substr(arrow + kArrow.size())));
     if (!before || !after) return fmt::format("syncs{}: write the counts as bench does: fewer syncs: 8 -> 1", term);
     syncs.counts = {*before, *after};
   }
@@ -180,12 +175,12 @@ std::string ChangeChoice::read_term(std::string_view term, std::string& selector
 
 std::string ChangeChoice::read(std::string_view text) {
   *this = {};
-  text_ = without_blanks(text);
+  text_ = csv::trimmed(text);
   if (text_.empty()) return "it is empty; leave it out for any change";
   std::string selectors;
   for (std::string_view rest = text_;;) {
     const std::size_t end = std::min(term_end(rest), rest.size());
-    if (std::string fault = read_term(without_blanks(rest.substr(0, end)), selectors); !fault.empty())
+    if (std::string fault = read_term(csv::trimmed(rest.substr(0, end)), selectors); !fault.empty())
       return fault + known_words();
     if (end == rest.size()) break;
     rest.remove_prefix(end + 1);

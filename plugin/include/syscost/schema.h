@@ -16,28 +16,12 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
-#include <utility>
 
 namespace syscost::schema {
 
 /// Version written to column `schema_version`. Moves when a column or a record is added, removed, renamed or changes
 /// meaning.
-inline constexpr int kSchemaVersion = 10;
-/// Rows since this version mean the same; a reader takes all from here to kSchemaVersion.
-inline constexpr int kOldestSchemaVersion = 3;
-/// Since this version there is column `cpu_ns`; files of older ones have all others, in the same order.
-inline constexpr int kCpuNsSince = 5;
-/// Since this version four columns and a kind have the names below; a reader knows the names before (kNamesBefore,
-/// kKindGpuKernelBefore).
-inline constexpr int kNamesSince = 6;
-/// Since this version there are the columns of kMeasureColumns; files of older ones have all others, in the same order.
-inline constexpr int kMeasuresSince = 7;
-/// Since this version there is column `injected`; files of older ones have all others, in the same order.
-inline constexpr int kInjectedSince = 8;
-/// Since this version there is column `peak_mapped_bytes`; files of older ones have all others, in the same order.
-inline constexpr int kPeakMappedSince = 9;
-/// Since this version there are the columns of kThreadColumns; files of older ones have all others, in the same order.
-inline constexpr int kThreadsSince = 10;
+inline constexpr int kSchemaVersion = 1;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kEndMark = "end";
@@ -107,39 +91,6 @@ inline constexpr std::array kColumnNames = {
 
 inline constexpr std::size_t kColumnCount = kColumnNames.size();
 
-/// Columns that files before kMeasuresSince lack.
-inline constexpr std::array kMeasureColumns = {Column::kPeakRssBytes,
-                                               Column::kTotalBytesRead,
-                                               Column::kTotalBytesWritten,
-                                               Column::kTotalBytesMapped,
-                                               Column::kTotalBytesUnmapped,
-                                               Column::kDescriptorsLeft,
-                                               Column::kThreadsLeft,
-                                               Column::kChildrenLeft,
-                                               Column::kMappedBytesLeft,
-                                               Column::kLeftOpen,
-                                               Column::kBytes,
-                                               Column::kBytesReleased,
-                                               Column::kShortCalls,
-                                               Column::kPerRunBytes};
-
-/// Columns that files before kThreadsSince lack.
-inline constexpr std::array kThreadColumns = {Column::kByStartedThreads, Column::kByOlderThreads};
-
-/// The first version of which files have the column, under today's name or the one before.
-constexpr int column_since(Column column) {
-  if (column == Column::kCpuNs) return kCpuNsSince;
-  if (column == Column::kInjected) return kInjectedSince;
-  if (column == Column::kPeakMappedBytes) return kPeakMappedSince;
-  for (const Column of_threads : kThreadColumns) {
-    if (column == of_threads) return kThreadsSince;
-  }
-  for (const Column measure : kMeasureColumns) {
-    if (column == measure) return kMeasuresSince;
-  }
-  return kOldestSchemaVersion;
-}
-
 /// Values of column `kind`: what the window was opened for.
 inline constexpr std::array<std::string_view, 10> kKinds = {
     "test", "suite", "environment", "between", "loop", "scope", "benchmark", "process", "interval", "gpu_kernel"};
@@ -150,16 +101,8 @@ inline constexpr std::string_view kKindBetween = "between";
 /// Kind of a piece of the time of a command that was measured as a whole.
 inline constexpr std::string_view kKindInterval = "interval";
 
-/// Kind of a figure of a GPU's kernels or copies; and its name before kNamesSince.
+/// Kind of a figure of a GPU's kernels or copies.
 inline constexpr std::string_view kKindGpuKernel = "gpu_kernel";
-inline constexpr std::string_view kKindGpuKernelBefore = "kernel";
-
-/// Columns with another name before kNamesSince, and that name.
-inline constexpr std::array<std::pair<Column, std::string_view>, 4> kNamesBefore = {
-    {{Column::kKernelRelease, "kernel"},
-     {Column::kPerRunCalls, "fixed_calls"},
-     {Column::kPerRunErrors, "fixed_errors"},
-     {Column::kPerRunErrnos, "fixed_errnos"}}};
 
 /// Values of column `record`.
 inline constexpr std::string_view kRecordTest = "test";

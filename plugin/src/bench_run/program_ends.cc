@@ -4,13 +4,13 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <optional>
 #include <set>
 #include <string>
 
+#include "os/fault_signals.h"
 #include "os/printable.h"
 #include "session/outside.h"
 #include "syscost/schema.h"
@@ -28,10 +28,7 @@ std::string text_of(int status) {
 
 /// By a fault of the program itself, not by a signal that another process sent.
 bool is_fault(int status) {
-  if (!WIFSIGNALED(status)) return false;
-  const int signal = WTERMSIG(status);
-  return signal == SIGABRT || signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
-         signal == SIGTRAP || signal == SIGSYS;
+  return WIFSIGNALED(status) && is_fault_signal(WTERMSIG(status));
 }
 
 /// When it ended; empty where that is nothing to tell.

@@ -16,6 +16,8 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "os/fault_signals.h"
+
 namespace syscost {
 
 /// Passes signals on, as long as it lives. Make at most one at a time.
@@ -82,18 +84,13 @@ class PassingSignals {
   template <class Use>
   static void for_each_signal(const Use& use) {
     for (int signal = 1; signal < NSIG; ++signal) {
+      if (is_raised_by_instruction(signal)) continue;
       switch (signal) {
         case SIGKILL:
         case SIGSTOP:
         case SIGCHLD:
         case SIGPIPE:
         case SIGXFSZ:
-        case SIGSEGV:
-        case SIGBUS:
-        case SIGFPE:
-        case SIGILL:
-        case SIGTRAP:
-        case SIGSYS:
         case SIGTTIN:
         case SIGTTOU:
           break;

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <sstream>
 
 #include "syscost/schema.h"
 
@@ -78,26 +77,6 @@ std::string window_rows(const std::vector<std::tuple<std::string, std::string, i
     text += syscall_row({{"syscall", syscall}, {"detail", detail}, {"calls", std::to_string(calls)}});
   }
   return test_row({{"total_calls", std::to_string(total)}}) + text;
-}
-
-std::string as_before(int version, const std::string& text) {
-  std::istringstream lines(text);
-  std::string out;
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream cells(line);
-    std::string kept;
-    std::string cell;
-    for (std::size_t i = 0; i < schema::kColumnCount && std::getline(cells, cell, ','); ++i) {
-      if (schema::column_since(static_cast<schema::Column>(i)) >= version) continue;
-      kept += (i == 0 ? "" : ",") + cell;
-    }
-    out += kept + '\n';
-  }
-  return out;
-}
-
-std::string without_cpu_ns(const std::string& text) {
-  return as_before(schema::kCpuNsSince, text);
 }
 
 }  // namespace syscost::bench::testing

@@ -25,9 +25,4 @@ std::string syscall_row(const Cells& cells = {});
 /// The rows of one window: (syscall, detail, calls) of each.
 std::string window_rows(const std::vector<std::tuple<std::string, std::string, int>>& rows);
 
-/// `text` (lines without quotes) with the columns that versions before `version` wrote.
-std::string as_before(int version, const std::string& text);
-/// The same of versions before 5, which had no column `cpu_ns`.
-std::string without_cpu_ns(const std::string& text);
-
 }  // namespace syscost::bench::testing

@@ -20,7 +20,7 @@ using testing::run_row;
 using testing::test_row;
 
 struct Program {
-  std::string path;  ///< "" = of an older syscost, which does not write it.
+  std::string path;  ///< "" = no row has it.
   std::string build = "";
   std::string pid = "17";
   std::string run = "r1";

@@ -308,6 +308,24 @@ TEST(Reader, DoesNotHandOutRowsThatAreSkipped) {
   EXPECT_EQ(handed_out(csv::Skip::context), "r1A r2A r2A r2A r2B r2B r2B r1A ");
 }
 
+TEST(Reader, RefusesAFileOfAnotherVersionOnce) {
+  const std::string row = test_row({{"schema_version", "10"}});
+  const std::string fault =
+      "f.csv:1: schema version 10, but this bench reads version 1: measure again with this syscost\n";
+  const Read result = read(header() + row + row);
+  EXPECT_EQ(result.tests, Names{});
+  EXPECT_EQ(result.problems, fault);
+  EXPECT_EQ(read("schema_version,run_id\n" + row).problems, fault) << "whatever its columns are";
+}
+
+TEST(Reader, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
+  const std::string advice = ": files joined? Give bench a folder that holds them instead\n";
+  const Read result = read(header() + test_row({{"test", "A"}}) + "schema_version,run_id,end\n4,r1,end\n");
+  EXPECT_EQ(result.tests, Names{"A"});
+  EXPECT_EQ(result.problems, "f.csv:3: a second header" + advice +
+                                 "f.csv:4: a row of schema version 4 in a file of another one" + advice);
+}
+
 TEST(Reader, SplitsARowLikeTheOneBeforeWithTheSameKey) {
   const std::string key = R"("a,""b""")";
   const Read result =

@@ -299,7 +299,8 @@ TEST(Verdict, IsInconclusiveIfFaultsChangedCallsOnOneSideOnly) {
   WindowSummary plain = faulted();
   plain.injected = 0;
   const WindowSummary with = faulted();
-  for (const auto& injected : {std::optional<std::uint64_t>(0), std::optional<std::uint64_t>()}) {  // an older file
+  for (const auto& injected :
+       {std::optional<std::uint64_t>(0), std::optional<std::uint64_t>()}) {  // none, or not known
     plain.injected = injected;
     Comparison row = compare_windows(&plain, &with, {});
     EXPECT_EQ(row.verdict, Verdict::inconclusive);

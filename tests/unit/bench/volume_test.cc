@@ -82,21 +82,6 @@ TEST(Volume, LinesOfALaterPartAreNumberedInTheFile) {
   EXPECT_EQ(said.str().rfind(wanted, 0), 0U) << said.str();
 }
 
-// Only the first part sees the header.
-TEST(Volume, PartsOfAFileWithoutCpuNsLackItAlike) {
-  perf::MakeRows shape;
-  shape.syscall_rows = 80'000;
-  const std::string path = ::testing::TempDir() + "syscost_part_columns.csv";
-  std::ostringstream text;
-  perf::make_rows(shape, text);
-  std::ofstream(path, std::ios::binary) << testing::without_cpu_ns(text.str());
-  csv::Problems problems;
-  const model::Dataset data = model::load(path, {}, problems);
-  std::filesystem::remove(path);
-  EXPECT_TRUE(problems.empty());
-  EXPECT_EQ(data.rows.size(), shape.syscall_rows);
-}
-
 TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores

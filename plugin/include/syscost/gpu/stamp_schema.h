@@ -17,10 +17,7 @@
 namespace syscost::gpu {
 
 /// Version written to column `stamps_version`. Moves when a column is added, removed, renamed or changes meaning.
-inline constexpr int kStampsVersion = 2;
-/// Version 1 differs in the name of one column: `gpu_kernel` was `kernel`.
-inline constexpr int kOldestStampsVersion = 1;
-inline constexpr std::string_view kGpuKernelBefore = "kernel";
+inline constexpr int kStampsVersion = 1;
 
 /// Text of the last column of every row; a row that does not end in it was torn by a crash or a full disk.
 inline constexpr std::string_view kStampEndMark = "end";

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "agent/common/worlds.h"
+#include "os/fault_signals.h"
 
 // Nothing here may use what belongs to a thread while it crosses: no libc, no stack protector.
 
@@ -53,12 +54,19 @@ void write_thread_pointer(std::uintptr_t value) {
   asm volatile("wrfsbase %0" : : "r"(value) : "memory");
 }
 
-/// All but those that an instruction raises: blocked, they would kill. SIGSYS is one: dispatch counts by it.
 constexpr Mask bit_of(int signal) {
   return Mask{1} << (signal - 1);
 }
-constexpr Mask kBlocked =
-    ~(bit_of(SIGSYS) | bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) | bit_of(SIGTRAP));
+
+/// All but those that an instruction raises: blocked, they would kill. SIGSYS is one: dispatch counts by it.
+constexpr Mask all_but_those_of_instructions() {
+  Mask mask = ~Mask{0};
+  for (const int signal : kFaultSignals) {
+    if (is_raised_by_instruction(signal)) mask &= ~bit_of(signal);
+  }
+  return mask;
+}
+constexpr Mask kBlocked = all_but_those_of_instructions();
 
 /// While it exists, nothing is counted.
 class Unarmed {
