@@ -153,13 +153,16 @@ void add_sample(Dataset& data, const std::string& program, const Sum& sum) {
 }  // namespace
 
 std::map<std::string, bool> tell_older_threads(const Dataset& data) {
-  using Process = std::pair<std::uint32_t, std::uint64_t>;  // context and process id
-  std::set<Process> ended;
+  const auto process = [&](std::uint32_t context, std::uint64_t pid) {
+    const Context& of = data.contexts[context];
+    return std::tuple(of.run_id, of.host, of.started_at, pid);
+  };
+  std::set<std::tuple<NameId, NameId, NameId, std::uint64_t>> ended;
   for (const RunFacts& run : data.runs) {
-    if (run.mark == RunFacts::Mark::end) ended.emplace(run.context, run.pid);
+    if (run.mark == RunFacts::Mark::end) ended.insert(process(run.context, run.pid));
   }
   for (const Sample& sample : data.samples) {
-    if (is_between(data, sample)) ended.emplace(sample.context, sample.pid);
+    if (is_between(data, sample)) ended.insert(process(sample.context, sample.pid));
   }
   std::map<NameId, bool> tells;
   std::vector<SyscallRow> rows;
@@ -170,7 +173,7 @@ std::map<std::string, bool> tell_older_threads(const Dataset& data) {
     if (!is_told) continue;
     rows.clear();
     data.rows.of(i, rows);
-    is_told = ended.contains({sample.context, sample.pid}) &&
+    is_told = ended.contains(process(sample.context, sample.pid)) &&
               std::all_of(rows.begin(), rows.end(),
                           [](const SyscallRow& row) { return row.by_older_threads.has_value(); });
   }
