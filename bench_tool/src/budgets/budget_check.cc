@@ -41,7 +41,8 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
   for (const BudgetedWindow& window : windows) {
     if (!window.now || !budget.matches(window.kind, window.name, window.program)) continue;
     const Subject* before = window.before ? &*window.before : nullptr;
-    Limited one{window.display, figures_of(budget, now_of(budget, window), before), figures_of(budget, window.before, before)};
+    Limited one{window.display, figures_of(budget, now_of(budget, window), before),
+                figures_of(budget, window.before, before)};
     const bool is_comparable = before != nullptr || !budget.measure->needs_baseline;
     one.lacks_number = must_have_figures(*budget.measure, window.kind) &&
                        ((one.now.empty() && is_comparable) || (budget.max_growth && before && one.before.empty()));

@@ -210,8 +210,8 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     group_run(options, result);
     result.whole_windows = stats::summarize_all(result.data, result.groups, true);
     for (std::size_t i = 0; i < result.groups.size(); ++i) {
-      result.whole.push_back(budgets::subject_of(result.data, result.groups[i], result.whole_windows[i],
-                                                 settings.needs_histograms));
+      result.whole.push_back(
+          budgets::subject_of(result.data, result.groups[i], result.whole_windows[i], settings.needs_histograms));
     }
   }
   const std::set<std::string> untold = part_as_baseline(options, settings, result);
@@ -387,10 +387,9 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
   load.tests = model::TestChoice(options.tests);
   if (!options.tests.empty()) {
-    std::erase_if(result.baseline.windows,
-                  [&](const model::BaselineWindow& window) {
-                    return window.kind == schema::kKindBetween || !is_chosen(window, load.tests);
-                  });
+    std::erase_if(result.baseline.windows, [&](const model::BaselineWindow& window) {
+      return window.kind == schema::kKindBetween || !is_chosen(window, load.tests);
+    });
   }
   result.data = model::load(run, load, problems);
   std::vector<std::string> programs;

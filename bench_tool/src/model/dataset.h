@@ -100,8 +100,8 @@ struct Sample {
   NameId window = kNoName;
   NameId parent = kNoName;
   NameId origin = kNoName;
-  std::uint32_t totals_line = 0;  ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
-  std::uint32_t totals_file = 0;  ///< Index into Dataset::files.
+  std::uint32_t totals_line = 0;   ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
+  std::uint32_t totals_file = 0;   ///< Index into Dataset::files.
   bool had_older_threads = false;  ///< Their calls were taken out of it: see older_threads.h.
   Totals totals;
 };

@@ -135,7 +135,7 @@ void add_sample(Dataset& data, const std::string& program, const Sum& sum) {
   sample.context = window.context;
   sample.pid = window.pid;
   sample.kind = data.names.intern(schema::kKindBetween);
-  sample.test = data.names.intern(fmt::format("{} (older threads)", program));
+  sample.test = data.names.intern(program + std::string(kOlderThreads));
   sample.origin = window.origin;
   sample.totals_line = sum.is_whole ? window.totals_line : 0;
   sample.totals_file = window.totals_file;
@@ -173,9 +173,9 @@ std::map<std::string, bool> tell_older_threads(const Dataset& data) {
     if (!is_told) continue;
     rows.clear();
     data.rows.of(i, rows);
-    is_told = ended.contains(process(sample.context, sample.pid)) &&
-              std::all_of(rows.begin(), rows.end(),
-                          [](const SyscallRow& row) { return row.by_older_threads.has_value(); });
+    is_told =
+        ended.contains(process(sample.context, sample.pid)) &&
+        std::all_of(rows.begin(), rows.end(), [](const SyscallRow& row) { return row.by_older_threads.has_value(); });
   }
   std::map<std::string, bool> by_name;
   for (const auto& [program, is_told] : tells) by_name.emplace(data.text(program), is_told);

@@ -12,12 +12,12 @@ namespace {
 
 /// What a run of `store_tests` does in each of its tests, of which there are two unless it is partial.
 struct StoreRun {
-  int own = 3;            ///< write
-  int older = 5;          ///< write by a server thread
-  int between = 4;        ///< The same between tests.
-  int too_early = 0;      ///< Of the writes in a test, how many failed with EAGAIN.
-  bool tells = true;      ///< The columns say who made the calls.
-  bool has_end = true;    ///< The process came to its end.
+  int own = 3;          ///< write
+  int older = 5;        ///< write by a server thread
+  int between = 4;      ///< The same between tests.
+  int too_early = 0;    ///< Of the writes in a test, how many failed with EAGAIN.
+  bool tells = true;    ///< The columns say who made the calls.
+  bool has_end = true;  ///< The process came to its end.
   bool is_partial = false;
 };
 
@@ -127,6 +127,20 @@ TEST_F(OlderThreads, HaveLinesOfTheProgramInABaseline) {
   EXPECT_NE(row("Store.Opens").find("same"), std::string::npos) << out_.str();
   EXPECT_EQ(check(make("e", {.tells = false}), {"--all"}), 3) << out_.str();
   EXPECT_NE(row("Store.Opens").find("incomparable: NEW does not tell"), std::string::npos) << out_.str();
+}
+
+TEST_F(OlderThreads, CanBeAccepted) {
+  std::ofstream(path("syscost.toml")) << "[[accept]]\ntest = \"store_tests (older threads)\"\nreason = \"it polls\"\n";
+  EXPECT_EQ(compare({}, {.older = 500}, {"--config", path("syscost.toml")}), 0) << out_.str() << err_.str();
+  EXPECT_NE(row(kProgram).find("accepted"), std::string::npos) << out_.str() << err_.str();
+}
+
+TEST_F(OlderThreads, AreACaseForMachines) {
+  compare({}, {.older = 500}, {"--format", "json"});
+  EXPECT_NE(out_.str().find("\"test\": \"store_tests (older threads)\""), std::string::npos) << out_.str();
+  compare({}, {.older = 500}, {"--format", "junit"});
+  EXPECT_NE(out_.str().find("classname=\"store_tests\" name=\"store_tests (older threads)\""), std::string::npos)
+      << out_.str();
 }
 
 TEST_F(OlderThreads, CountForLimitsOfATest) {
