@@ -40,7 +40,10 @@ class OlderThreads : public BaselineFile {
     };
     window({{"test", "Store.Opens"}}, run.own, run.older, run.too_early);
     if (!run.is_partial) window({{"test", "Store.Closes"}}, run.own, run.older, run.too_early);
-    if (run.has_end) window({{"kind", "between"}, {"test", ""}, {"outcome", ""}}, 1, run.between, 0);
+    if (run.has_end) {
+      window({{"kind", "between"}, {"test", ""}, {"outcome", ""}}, 1, run.between, 0);
+      file << testing::run_row({{"run_id", id}, {"program", "store_tests"}, {"window", "end"}});
+    }
     return path(id + ".csv");
   }
   int compare(const StoreRun& before, const StoreRun& after, const std::vector<std::string>& more = {}) {
