@@ -20,6 +20,7 @@ struct BudgetedWindow {
   std::string program;
   std::string kind;
   std::optional<Subject> now;
+  std::optional<Subject> grown;  ///< Without what `before` does not have: the calls of older threads.
   std::optional<Subject> before;
 };
 
