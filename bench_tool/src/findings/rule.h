@@ -20,7 +20,7 @@ namespace syscost::bench::findings {
 enum class Needs {
   counts,    ///< How often each syscall was called; every backend has it.
   results,   ///< Errors, too; seccomp sees none.
-  bytes,     ///< And bytes; CSVs before schema 7 and seccomp have none.
+  bytes,     ///< And bytes; seccomp has none.
   times,     ///< Counts and kernel time; seccomp has none.
   trace,     ///< The calls in order: --syscost_trace.
   children,  ///< Rows of child processes: --syscost_children.
