@@ -40,7 +40,7 @@ class Collection:
         """The programs that ctest starts and that have rows: name, command, folder, variables, tests, clock calls."""
         kept = self.place / "programs.json"
         if not kept.exists():
-            each = programs_of(self.name, self.args, "dispatch", self.place)
+            each = programs_of(self.name, self.args, self.args.backends[0], self.place)
             found = [one for program in each if shutil.which(program.command[0]) and (one := self.probe(program))]
             if not found:
                 give_up(f"{self.name}: no program of it was measured")
@@ -51,7 +51,7 @@ class Collection:
         test = {"name": program.name, "command": program.command, "folder": str(program.folder), "variables": program.variables}
         rows, count = self.place / "probe.csv", self.place / "probe.count"
         count.unlink(missing_ok=True)
-        self.run_program(test, rows, "dispatch", LD_PRELOAD=str(self.shim()), SLIP_COUNT=str(count))
+        self.run_program(test, rows, self.args.backends[0], LD_PRELOAD=str(self.shim()), SLIP_COUNT=str(count))
         if not rows.exists() or rows.stat().st_size == 0:
             return None
         tests = sum(",test," in line and ",0,test,,,syscost," in line for line in rows.read_text(encoding="utf-8").splitlines())
