@@ -171,15 +171,22 @@ class Tests(RunCase):
                 done = self.bench_run("--live", "--interval=100ms", "--process", "--", "sleep", "0.3", SYSCOST_RUN_ID=run_id)
                 self.assertIn("calls/s", done.err)
 
-    def test_rows_of_another_id_are_not_those_of_the_run(self):
-        # Its id ends as theirs.
-        done = self.bench_run(f"--csv={self.csv}", "--", "env", "SYSCOST_RUN_ID=run 7", PLAIN, "--gtest_filter=WithFixture.One",
-                              code=1, SYSCOST_RUN_ID="7")
-        self.assertIn("no program below env reported a test", done.err)
-        self.assertEqual(len(self.rows(kind="test", record="test")), 1, "and they stay")
-        # In a file that is only for this command, all rows are its own.
-        done = self.bench_run("--", "env", "SYSCOST_RUN_ID=run 7", PLAIN, "--gtest_filter=WithFixture.One", SYSCOST_RUN_ID="7")
-        self.assertIn("WithFixture.One  passed  wall ", done.err)
+    def test_rows_of_another_id_are_those_of_the_run_if_a_program_below_it_wrote_them(self):
+        for program in (PLAIN, MANY):
+            for below in (["SYSCOST_RUN_ID=run 7"], ["-u", "SYSCOST_RUN_ID"]):  # the first id ends as theirs
+                with self.subTest(program=program, below=below):
+                    for file in ([f"--csv={self.csv}"], []):
+                        done = self.bench_run(*file, "--", "env", *below, program, "--gtest_filter=WithFixture.One", SYSCOST_RUN_ID="7")
+                        self.assertNotIn("bench: ", done.err)
+                    self.assertIn("WithFixture.One  passed  wall ", done.err)
+
+    def test_a_command_may_begin_the_file_anew(self):
+        self.bench_run(f"--csv={self.csv}", "--", PLAIN)
+        for first in (f"rm {self.csv}", f": >{self.csv}", f"mv {self.csv} {self.csv}.old"):
+            with self.subTest(first):
+                self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{first}; {PLAIN} --gtest_filter=WithFixture.One")
+                self.assertEqual(len(self.rows(kind="test", record="test")), 1)
+                self.bench_run(f"--csv={self.csv}", "--", PLAIN)
 
     def test_a_linked_program_measures_itself_once(self):
         self.bench_run(f"--csv={self.csv}", "--", MANY, "--gtest_filter=WithFixture.*")

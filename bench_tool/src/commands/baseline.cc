@@ -93,6 +93,15 @@ std::optional<model::Baseline> read_baseline(const std::string& path, csv::Probl
   return text ? model::parse_baseline(path, *text, problems) : std::nullopt;
 }
 
+/// Runs in the files that were not taken, because each file stands for its newest one.
+std::size_t runs_left_out(const model::Dataset& data) {
+  std::set<model::NameId> taken;
+  std::set<model::NameId> all;
+  for (const model::Context& context : data.contexts) all.insert(context.run_id);
+  for (const model::Sample& sample : data.samples) taken.insert(data.context(sample).run_id);
+  return all.size() - taken.size();
+}
+
 int baseline_update(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   // The next run is judged by them.
@@ -153,6 +162,10 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
                      alarms.runs == 1 ? "" : "s", varying)
       << alarms.text() << '\n'
       << without_counts.text();
+  if (const std::size_t left_out = runs_left_out(data); left_out > 0) {
+    out << fmt::format("note: {} older run{} of {} left out; --all-runs takes all\n", left_out,
+                       left_out == 1 ? " was" : "s were", options.runs.size() == 1 ? "the file" : "these files");
+  }
   if (!rules.empty()) out << rules << '\n';
   const std::string unlike = stats::unlike_processes(counts, windows);
   if (!unlike.empty()) out << "warning: " << unlike << '\n';

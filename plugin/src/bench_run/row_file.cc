@@ -8,14 +8,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <memory_resource>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "bench_run/refusal.h"
 #include "bench_run/variables_below.h"
-#include "csv/row.h"
 #include "os/own_proc.h"
 #include "os/run_folder.h"
 #include "session/options/options.h"
@@ -39,21 +38,6 @@ std::string folder_of_bazel() {
 /// All rows of a program's beginning hold the first, and all of its end the second. Other rows may, in a name.
 constexpr std::string_view kMayBegin = ",begin,,0,run,,";
 constexpr std::string_view kMayEnd = ",run,,end,,0,run,,";
-
-/// True for a row of this run in the CSV at `path`.
-bool is_of_this_run(const std::string& line, const std::string& path) {
-  const char* const run_id = getenv("SYSCOST_RUN_ID");
-  const std::size_t version_end = line.find_first_not_of("0123456789");
-  const bool is_row = version_end != 0 && version_end != std::string::npos && line[version_end] == ',';
-  if (run_id == nullptr || !is_row) return false;
-  // All rows of a file that is only for this command are its rows, also if a program below has an id of its own.
-  if (g_folder && path == g_folder->rows()) return true;
-  // As the writer of rows has it, and as a cell of its own: `7` is not the end of another id.
-  std::pmr::string id;
-  csv::append_field(id, run_id);
-  const std::string cell = std::string(id) + ",";
-  return line.compare(version_end + 1, cell.size(), cell) == 0;
-}
 
 using schema::Column;
 
@@ -100,9 +84,8 @@ std::string this_bench_run() {
   return std::to_string(getpid()) + "-" + (start.empty() ? "0" : start);
 }
 
-/// A row of a program's run, with the facts about it, that was written below this `bench run`. Others with the same run
-/// id may write to the same file.
-bool is_below_this(const Cells& cells) {
+/// A row of a program's run, with the facts about it, that was written below this `bench run`.
+bool has_this_above(const Cells& cells) {
   if (cells[Column::kRecord] != schema::kRecordRun) return false;
   const std::string& facts = cells[Column::kDetail];
   const std::string name = ";" + std::string(schema::kFactBenchRun) + "=";
@@ -113,11 +96,24 @@ bool is_below_this(const Cells& cells) {
   return runs.find("+" + this_bench_run() + "+") != std::string::npos;
 }
 
-/// The size of the CSV before the command runs. 0 where it is not there yet, or no regular file.
-off_t size_of(const std::string& path) {
-  struct stat status {};
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) ? status.st_size : 0;
-}
+/// Rows of the programs below this `bench run`. Others may write to the same file, also with the same run id.
+class RowsBelow {
+ public:
+  /// `path`: the CSV. All rows of a file that is only for this command are its own.
+  explicit RowsBelow(const std::string& path) : has_all_(g_folder && path == g_folder->rows()) {}
+
+  /// To be asked for a program's rows of its run before its other rows.
+  bool have(const Cells& cells) {
+    const std::string& version = cells[Column::kSchemaVersion];
+    if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) return false;
+    if (has_this_above(cells)) runs_.insert(cells[Column::kRunId]);
+    return has_all_ || runs_.count(cells[Column::kRunId]) != 0;
+  }
+
+ private:
+  bool has_all_;
+  std::set<std::string> runs_;
+};
 
 }  // namespace
 
@@ -140,7 +136,18 @@ RowFile::RowFile(std::string named) : path_(std::move(named)), is_named_(!path_.
     }
     setenv("SYSCOST_CSV", path_.c_str(), 1);
   }
-  size_before_ = size_of(path_);
+  if (struct stat status{}; stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) before_ = status;
+}
+
+std::ifstream RowFile::new_rows() const {
+  std::ifstream file(path_, std::ios::binary);
+  struct stat status {};
+  if (!file || stat(path_.c_str(), &status) != 0) return file;
+  // The command may have begun the file anew.
+  const bool is_longer =
+      status.st_ino == before_.st_ino && status.st_dev == before_.st_dev && status.st_size >= before_.st_size;
+  if (is_longer) file.seekg(before_.st_size);
+  return file;
 }
 
 void RowFile::check() const {
@@ -163,19 +170,16 @@ void RowFile::remove_temporary() {
 }
 
 RowFile::Rows RowFile::rows_of_this_run() const {
-  std::ifstream file(path_, std::ios::binary);
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
+  std::ifstream file = new_rows();
   if (!file) return Rows::none;
-  file.seekg(size_before_);
-  bool has_begin = false;  // before all other rows of a program and of its forked workers
+  RowsBelow rows(path_);
   bool has_end = false;
   bool has_others = false;
   for (std::string line; std::getline(file, line);) {
-    if (!is_of_this_run(line, path_)) continue;
     const Cells cells(line, Column::kDetail);
-    has_begin = has_begin || is_below_this(cells);
-    if (!has_begin || cells.is_of_run(schema::kRunBegins)) continue;  // it may have crashed in its first test
+    if (!rows.have(cells) || cells.is_of_run(schema::kRunBegins)) continue;  // it may have crashed in its first test
     if (cells.is_of_run(schema::kRunEnds)) {
       has_end = true;
     } else if (cells[Column::kKind] != "environment" && cells[Column::kKind] != schema::kKindBetween) {
@@ -189,18 +193,17 @@ RowFile::Rows RowFile::rows_of_this_run() const {
 }
 
 std::vector<RowFile::Program> RowFile::programs() const {
-  std::ifstream file(path_, std::ios::binary);
   struct stat status {};
   if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  file.seekg(size_before_);
+  std::ifstream file = new_rows();
+  RowsBelow rows(path_);
   std::vector<Program> programs;
   for (std::string line; std::getline(file, line);) {
-    if (!is_of_this_run(line, path_)) continue;
     if (line.find(kMayBegin) == std::string::npos && line.find(kMayEnd) == std::string::npos) continue;
     const Cells cells(line, Column::kOutcome);
+    if (!rows.have(cells)) continue;
     const std::string_view first_cells = std::string_view(line).substr(0, cells.before_kind());
     if (cells.is_of_run(schema::kRunBegins)) {
-      if (!is_below_this(cells)) continue;
       programs.push_back({cells[Column::kProgram], cells[Column::kPid], std::string(first_cells)});
     } else if (cells.is_of_run(schema::kRunEnds)) {
       for (Program& one : programs) {

@@ -3,8 +3,9 @@
 // The CSV of a run: the one that the user names, else one that goes when the run ends.
 #pragma once
 
-#include <sys/types.h>
+#include <sys/stat.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,8 @@ class RowFile {
   /// are; then their rows go nowhere, and their verdict stays.
   void tell_programs() const;
 
-  /// What the rows of the programs below are of. Programs below another `bench run` may append to the file, too. A file that cannot be read back, as a device, counts as one with rows of
-  /// tests.
+  /// What the rows of the programs below are of. Others may append to the file, too. A file that cannot be read back,
+  /// as a device, counts as one with rows of tests.
   enum class Rows { none, of_programs_without_tests, of_tests };
   Rows rows_of_this_run() const;
 
@@ -53,9 +54,12 @@ class RowFile {
   static void remove_temporary();
 
  private:
+  /// The file, at the first row that the command may have added.
+  std::ifstream new_rows() const;
+
   std::string path_;
   bool is_named_;
-  off_t size_before_ = 0;
+  struct stat before_ {};  ///< The CSV before the command runs; all 0 where it was not there, or no regular file.
 };
 
 }  // namespace syscost::bench_run

@@ -51,6 +51,25 @@ TEST(EqualNames, TakeNoNameThatIsATestsOwn) {
   EXPECT_EQ(names.of("a#2", at("f", 4)), "a#2#2");
 }
 
+TEST(EqualNames, AreThoseThatLookTheSameInAFile) {
+  const std::vector<std::vector<std::string>> equal = {
+      {"a\n", "a\\n"}, {"\xff\xfe", "\\xff\\xfe"}, {std::string(1, '\0'), "\\0"}, {"\r", "\\r"}};
+  for (const std::vector<std::string>& names : equal) {
+    EqualNames all = names_of({{names[0], at("f", 1)}, {names[1], at("f", 2)}});
+    EqualNames by_start;
+    for (EqualNames* const one : {&all, &by_start}) {
+      EXPECT_EQ(one->of(names[0], at("f", 1)), names[0]);
+      EXPECT_EQ(one->of(names[1], at("f", 2)), names[1] + "#2");
+    }
+  }
+  EqualNames others =
+      names_of({{"a\\", at("f", 1)}, {"a\\\\", at("f", 2)}, {"a\\x", at("f", 3)}, {"a\\xg0", at("f", 4)}});
+  EXPECT_EQ(others.of("a\\", at("f", 1)), "a\\");
+  EXPECT_EQ(others.of("a\\\\", at("f", 2)), "a\\\\");
+  EXPECT_EQ(others.of("a\\x", at("f", 3)), "a\\x");
+  EXPECT_EQ(others.of("a\\xg0", at("f", 4)), "a\\xg0");
+}
+
 TEST(EqualNames, OfOneLineAreToldApartByTheirObjects) {
   const int one = 1;
   const int two = 2;

@@ -18,6 +18,35 @@ std::vector<std::size_t> repeated(std::vector<std::size_t> values) {
   return found;
 }
 
+/// The byte that the digit stands for; -1 if it is none.
+int digit_of(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/// Equal for names that look the same in a file, which has `\n` for a line break and `\xff` for a byte that is not
+/// UTF-8.
+std::string in_a_file(const std::string& name) {
+  if (name.find('\\') == std::string::npos) return name;
+  std::string bytes;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char next = name[i] == '\\' && i + 1 < name.size() ? name[i + 1] : ' ';
+    const bool has_digits =
+        next == 'x' && i + 3 < name.size() && digit_of(name[i + 2]) >= 0 && digit_of(name[i + 3]) >= 0;
+    const bool is_escape = next == 'n' || next == 'r' || next == '0' || has_digits;
+    if (!is_escape) {
+      bytes += name[i];
+      continue;
+    }
+    bytes += next == 'n'   ? '\n'
+             : next == 'r' ? '\r'
+             : next == '0' ? '\0'
+                           : static_cast<char>(digit_of(name[i + 2]) * 16 + digit_of(name[i + 3]));
+    i += has_digits ? 3 : 1;
+  }
+  return bytes;
+}
+
 bool is_before(const TestPlace& a, const TestPlace& b) {
   return std::tie(a.file, a.line) < std::tie(b.file, b.line);
 }
@@ -30,19 +59,22 @@ void EqualNames::set_all(std::size_t count, const std::function<std::string(std:
   // A program may have 100 000 tests, and memory that is taken here changes what the tests do. So names are not kept.
   std::vector<std::size_t> hashes(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::string name = name_of(i);
+    const std::string name = in_a_file(name_of(i));
     hashes[i] = std::hash<std::string>()(name);
     if (name.find('#') != std::string::npos) taken_.insert(name);
   }
   const std::vector<std::size_t> equal = repeated(hashes);
   std::map<std::string, std::vector<Test>> all;
   for (std::size_t i = 0; i < count; ++i) {
-    if (std::binary_search(equal.begin(), equal.end(), hashes[i])) all[name_of(i)].push_back({place_of(i), {}, 0});
+    if (!std::binary_search(equal.begin(), equal.end(), hashes[i])) continue;
+    std::string name = name_of(i);
+    std::vector<Test>& tests = all[in_a_file(name)];
+    tests.push_back({place_of(i), std::move(name), 0});
   }
-  for (auto& [name, tests] : all) {
+  for (auto& [written, tests] : all) {
     std::stable_sort(tests.begin(), tests.end(),
                      [](const Test& a, const Test& b) { return is_before(a.place, b.place); });
-    for (std::size_t i = 0; i < tests.size(); ++i) tests[i].own_name = i == 0 ? name : free_name(name);
+    for (std::size_t i = 1; i < tests.size(); ++i) tests[i].own_name = free_name(tests[i].own_name);
   }
   tests_ = std::move(all);
   has_all_ = true;
@@ -52,7 +84,7 @@ void EqualNames::set_all(std::size_t count, const std::function<std::string(std:
 std::string EqualNames::free_name(const std::string& name) {
   for (std::size_t number = 2;; ++number) {
     std::string own = name + '#' + std::to_string(number);
-    if (taken_.insert(own).second) return own;
+    if (taken_.insert(in_a_file(own)).second) return own;
   }
 }
 
@@ -69,11 +101,12 @@ EqualNames::Test* EqualNames::find(std::vector<Test>& tests, const TestPlace& pl
 }
 
 std::string EqualNames::of(const std::string& name, const TestPlace& place) {
-  auto known = tests_.find(name);
+  const std::string written = in_a_file(name);
+  auto known = tests_.find(written);
   if (known == tests_.end()) {
     if (has_all_) return name;
-    const std::string own = taken_.insert(name).second ? name : free_name(name);  // `a#2` may be one that we gave
-    known = tests_.emplace(name, std::vector<Test>{{place, own, 0}}).first;
+    const std::string own = taken_.insert(written).second ? name : free_name(name);  // `a#2` may be one that we gave
+    known = tests_.emplace(written, std::vector<Test>{{place, own, 0}}).first;
   }
   Test* test = find(known->second, place);
   if (test == nullptr) {

@@ -53,8 +53,9 @@ class EqualNames {
   static Test* find(std::vector<Test>& tests, const TestPlace& place);
 
   bool has_all_ = false;
-  std::map<std::string, std::vector<Test>> tests_;  ///< Of names with several tests, unless has_all_ is false.
-  std::set<std::string> taken_;                     ///< Names that look like one of ours, and those that we gave.
+  /// Names that look the same in a file are one here. Of names with several tests, unless has_all_ is false.
+  std::map<std::string, std::vector<Test>> tests_;
+  std::set<std::string> taken_;  ///< Names that look like one of ours, and those that we gave.
 };
 
 }  // namespace syscost::names

@@ -24,6 +24,7 @@ namespace {
 using syscost::agent::Environment;
 using syscost::agent::instead_of;
 using syscost::agent::instead_of_descriptor;
+using syscost::agent::instead_of_entry;
 using syscost::agent::instead_of_found;
 using syscost::agent::is_passing_on;
 using syscost::agent::kInjectProgram;
@@ -195,12 +196,12 @@ int execveat(int folder, const char* path, char* const arguments[], char* const 
   const char* program = given;
   const char* instead = nullptr;
   char own[PATH_MAX];
-  if (program != nullptr && *program == '\0' && flags == AT_EMPTY_PATH) {
+  if (program != nullptr && *program == '\0' && (flags & ~AT_SYMLINK_NOFOLLOW) == AT_EMPTY_PATH) {
     instead = instead_of_descriptor(folder, own);
-    program = own;
-  } else if (program != nullptr && flags == 0 && (folder == AT_FDCWD || *program == '/')) {
-    instead = instead_of(program);
+  } else if (program != nullptr && *program != '\0') {
+    instead = instead_of_entry(folder, program, flags, own);
   }
+  program = own;
   SYSCOST_PASS_ON(theirs);
   if (instead == nullptr) return libc().execveat(folder, path, arguments, passed_on, flags);
   SYSCOST_INJECTED(program, arguments);

@@ -263,6 +263,30 @@ const char* instead_of_descriptor(int fd, char* path) {
   return instead_of(path);
 }
 
+const char* instead_of_entry(int folder, const char* name, int flags, char* path) {
+  const int kept = errno;
+  struct stat status {};
+  bool is_known = (flags & ~(AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) == 0;
+  if (is_known && (flags & AT_SYMLINK_NOFOLLOW) != 0 && *name != '\0') {
+    is_known = fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISLNK(status.st_mode);
+  }
+  const std::size_t size = std::strlen(name);
+  std::size_t before = 0;
+  if (is_known && folder != AT_FDCWD && *name != '/') {
+    // The descriptor may be closed when syscost-inject executes the program.
+    char link[64];
+    std::snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+    const ssize_t length = readlink(link, path, PATH_MAX - 1);
+    is_known = length > 0 && length < PATH_MAX - 1;
+    if (is_known) path[before = static_cast<std::size_t>(length)] = '/';
+    ++before;
+  }
+  errno = kept;
+  if (!is_known || before + size >= PATH_MAX) return nullptr;
+  std::memcpy(path + before, name, size + 1);
+  return instead_of(path);
+}
+
 const char* instead_of_found(const char* name, char* found) {
   if (name == nullptr) return nullptr;
   const std::size_t name_bytes = std::strlen(name);
@@ -282,7 +306,9 @@ const char* instead_of_found(const char* name, char* found) {
       std::size_t at = size;
       if (size != 0) found[at++] = '/';
       std::memcpy(found + at, name, name_bytes + 1);
-      if (access(found, X_OK) == 0) {
+      struct stat status {};
+      // Libc goes on where it finds a folder.
+      if (access(found, X_OK) == 0 && fstatat(AT_FDCWD, found, &status, 0) == 0 && !S_ISDIR(status.st_mode)) {
         instead = instead_of(found);
         break;
       }

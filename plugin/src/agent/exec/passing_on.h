@@ -55,6 +55,8 @@ const char* instead_of(const char* path);
 /// The same for a program that is executed by descriptor `fd`. `path` has room for PATH_MAX bytes, and gets a path of
 /// it.
 const char* instead_of_descriptor(int fd, char* path);
+/// The same for a program that execveat() finds by `folder`, `name` and `flags`; `name` is not empty.
+const char* instead_of_entry(int folder, const char* name, int flags, char* path);
 /// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
 const char* instead_of_found(const char* name, char* found);
 
