@@ -59,12 +59,17 @@ def why_not(backend):
     return "" if done.returncode == 0 else done.stderr.strip()
 
 
+def automatic(*without):
+    """What `auto` takes where the backends of `without` do not work: automatic("ebpf") for an ordinary user."""
+    return next((backend for backend in AUTOMATIC if backend not in without and not why_not(backend)), None)
+
+
 class Case(unittest.TestCase):
     maxDiff = None
 
     def needs(self, backend):
-        """Skips the test, or the subtest, where `backend` cannot count. A test that names no backend gets what `auto` takes,
-        which is dispatch for an ordinary user."""
+        """Skips the test, or the subtest, where `backend` cannot count. A test that names no backend gets what `auto` takes:
+        `automatic()`, and for an ordinary user `automatic("ebpf")`."""
         if reason := why_not(backend):
             self.skipTest(reason)
 
@@ -91,13 +96,13 @@ class Case(unittest.TestCase):
     def names_of_tests(self):
         return [row["test"] for row in self.rows(kind="test", record="test")]
 
-    def getppids(self, kind="test"):
+    def getppids(self, kind="test", column="calls"):
         """{test, or test and window: calls of getppid}, 0 where the window has no such row."""
         def name(row):
             return row["test"] if kind == "test" else (row["test"] + " " + row["window"]).strip()
         counts = {name(row): 0 for row in self.rows(kind=kind, record="test")}
         for row in self.rows(kind=kind, record="syscall", syscall="getppid"):
-            counts[name(row)] += int(row["calls"])
+            counts[name(row)] += int(row[column])
         return counts
 
 

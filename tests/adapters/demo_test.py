@@ -6,9 +6,8 @@ import os
 import re
 import subprocess
 import tempfile
-import unittest
 
-from adapter_case import BIN, DENY, environment, main
+from adapter_case import BIN, DENY, Case, automatic, environment, main
 from surroundings_test import ORDINARY, ROOT, needs
 
 SHOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tools", "show_demo")
@@ -16,7 +15,7 @@ SHOW = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "too
 
 @ROOT
 @needs("setpriv")
-class Demo(unittest.TestCase):
+class Demo(Case):
     def show(self, denied=None):
         """What it prints, and its exit code."""
         with tempfile.TemporaryDirectory() as folder:
@@ -28,6 +27,7 @@ class Demo(unittest.TestCase):
             return done.stdout, done.returncode
 
     def check(self, backend, denied=None):
+        self.needs(backend)
         out, code = self.show(denied)
         self.assertEqual(code, 0, out)
         taken = set(re.findall(r"^syscost: backend (\w+)", out, re.MULTILINE))
@@ -36,11 +36,11 @@ class Demo(unittest.TestCase):
         self.assertRegex(out, r"not ebpf: .*CAP_BPF.*\(see --syscost_doctor\)")
         self.assertRegex(out, r"(?m)^ManySmallWrites -> SingleBatchedWrite .* 1024 -> 1 .*-1023 write")
 
-    def test_counts_by_dispatch_without_any_privilege(self):
-        self.check("dispatch")
+    def test_counts_without_any_privilege(self):
+        self.check(automatic("ebpf"))
 
-    def test_counts_by_dispatch_where_bpf_is_denied(self):
-        self.check("dispatch", "bpf")
+    def test_counts_where_bpf_is_denied(self):
+        self.check(automatic("ebpf"), "bpf")
 
     def test_counts_by_seccomp_where_dispatch_is_denied(self):
         self.check("seccomp", "prctl")

@@ -12,6 +12,7 @@ HEAP = os.path.join(BIN, "adapter_heap")
 class Where(Case):
     def heap(self, **variables):
         """What each test found in the heap, and how often it made each call, added up over the lines."""
+        self.needs("dispatch")
         if os.path.exists(self.csv):
             os.remove(self.csv)
         done = self.run_program(HEAP, SYSCOST_CSV=self.csv, SYSCOST_BACKEND="dispatch", **variables)

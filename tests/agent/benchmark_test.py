@@ -54,6 +54,7 @@ class Benchmarks(RunCase):
             if backend == "dispatch" and os.uname().machine != "x86_64":
                 continue
             with self.subTest(backend=backend):
+                self.needs(backend)
                 self.compare(SHAPES, stripped, QUICK, "--benchmark_filter=BM_(OneCallThreads|Pauses|Fixed)(/|$)",
                              SYSCOST_BACKEND=backend)
                 os.remove(self.csv)

@@ -150,6 +150,7 @@ class Dispatch(RunCase):
         return wrong, done.returncode, said, sum(found[0].values())
 
     def test_ordinary_programs_have_the_calls_of_strace(self):
+        self.needs("dispatch")
         for command in COMMANDS:
             program = command.split()[0]
             if shutil.which(program) is None:
@@ -164,6 +165,7 @@ class Dispatch(RunCase):
 
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)  # it may deny clone3
     def test_a_child_without_handlers_lives_and_counts(self):
+        self.needs("dispatch")
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "clears_handlers.c")
         program = os.path.join(self.folder, "clears_handlers")
         subprocess.run(["cc", "-O1", "-o", program, source], check=True)
@@ -173,6 +175,7 @@ class Dispatch(RunCase):
                 self.assertEqual((wrong, code), ([], 0), said)
 
     def of_dispatch(self, *command, code=0, **variables):
+        self.needs("dispatch")
         return self.bench_run("--csv", self.csv, "--backend=dispatch", "--process", *command, code=code, **variables)
 
     def test_a_process_that_is_killed_keeps_its_counts(self):
@@ -258,7 +261,8 @@ class Dispatch(RunCase):
         self.assertRegex(done.err, r"not in the counts: \S*id: nothing was loaded into it: .*runs as another user")
 
     def test_a_static_command_is_refused(self):
-        done = self.of_dispatch("--", os.path.join(BIN, "agent_static"), code=2)
+        # That needs no dispatch.
+        done = self.bench_run("--backend=dispatch", "--process", "--", os.path.join(BIN, "agent_static"), code=2)
         self.assertIn("is linked statically", done.err)
 
 

@@ -16,7 +16,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
 from adapter_case import BIN, DENY, MANY, PLAIN, environment, main  # noqa: E402
-from run_case import BENCH, RunCase  # noqa: E402
+from run_case import BENCH, STATIC_SHAPES, RunCase  # noqa: E402
 
 ONE_TEST = "--gtest_filter=WithFixture.One"
 # Says on standard output that it runs, then waits for the signal, then for a line.
@@ -89,6 +89,7 @@ class Beginnings(EndsCase):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "dispatch is for x86-64")
     def test_files_of_traces_do_not_lie_in_the_temporary_folder(self):
+        self.needs("dispatch")
         self.bench_run("--trace", "--backend=dispatch", "--", "sh", "-c", f"cd /; {PLAIN} {ONE_TEST}", TMPDIR=self.temporary())
         self.assertEqual((os.listdir(self.temporary()), len(os.listdir(os.path.join(self.folder, "syscost_artifacts")))), ([], 1))
 
@@ -118,20 +119,22 @@ class Beginnings(EndsCase):
             except OSError:
                 fails = size
         for options in ([], ["--live", "--process", "--backend=dispatch"]):
-            wordings = set()
-            # The path of syscost-run is longer than that of bench, and what is executed last has the most variables.
-            for size in range(starts, starts - 2000, -16):
-                try:
-                    done = run(size, *options)
-                except OSError:  # more options than above
-                    continue
-                if done.returncode == 0:
-                    break
-                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
-                self.assertIn("Argument list too long", done.stderr)
-                self.assertRegex(done.stderr, r"fix: unset a variable .*largest is LARGE, of \d+ bytes")
-                wordings.add(re.sub(r"\d+", "N", done.stderr))
             with self.subTest(options=options):
+                if "--backend=dispatch" in options:
+                    self.needs("dispatch")
+                wordings = set()
+                # The path of syscost-run is longer than that of bench, and what is executed last has the most variables.
+                for size in range(starts, starts - 2000, -16):
+                    try:
+                        done = run(size, *options)
+                    except OSError:  # more options than above
+                        continue
+                    if done.returncode == 0:
+                        break
+                    self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                    self.assertIn("Argument list too long", done.stderr)
+                    self.assertRegex(done.stderr, r"fix: unset a variable .*largest is LARGE, of \d+ bytes")
+                    wordings.add(re.sub(r"\d+", "N", done.stderr))
                 self.assertEqual(done.returncode, 0, done.stderr)
                 if not options:
                     self.assertTrue(any("of which N are for syscost's variables" in one for one in wordings), wordings)
@@ -144,19 +147,21 @@ class Beginnings(EndsCase):
             self.assertIn("give the path of a program in it", error)
 
     def test_a_descriptor_is_a_command(self):
-        for program, flags in ((PLAIN, [ONE_TEST]), (os.path.join(BIN, "agent_static_shapes"), [ONE_TEST])):
+        for program in (PLAIN, STATIC_SHAPES):
             if not os.path.exists(program):
                 continue
             copy = shutil.copy(program, os.path.join(self.folder, "copy"))
             fd = os.open(copy, os.O_RDONLY)
             os.unlink(copy)
             with self.subTest(program=program):
-                process = self.start(BENCH, "run", f"--csv={self.csv}", "--", f"/proc/self/fd/{fd}", *flags, pass_fds=[fd])
+                if program == STATIC_SHAPES:
+                    self.needs_static_programs()
+                process = self.start(BENCH, "run", f"--csv={self.csv}", "--", f"/proc/self/fd/{fd}", ONE_TEST, pass_fds=[fd])
                 out, error = process.communicate()
                 self.assertEqual((process.returncode, "[  PASSED  ] 1 test" in out), (0, True), error)
                 self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                os.remove(self.csv)
             os.close(fd)
-            os.remove(self.csv)
 
     def test_standard_descriptors_that_are_closed_stay_closed_for_the_command(self):
         seen = "import os; print([fd for fd in range(3) if os.path.exists(f'/proc/self/fd/{fd}')], file=open('seen', 'w'))"
@@ -339,7 +344,7 @@ class Outliving(EndsCase):
             return printed, file.read()
 
     def test_its_verdict_stays(self):
-        for program in (PLAIN, MANY, os.path.join(BIN, "agent_static_shapes")):
+        for program in (PLAIN, MANY, STATIC_SHAPES):
             if not os.path.exists(program):
                 continue
             with self.subTest(program=program):

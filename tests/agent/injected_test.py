@@ -8,10 +8,10 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import BIN, DENY, NO_CAPABILITIES, main  # noqa: E402
-from run_case import BENCH, RunCase  # noqa: E402
+from adapter_case import BIN, DENY, NO_CAPABILITIES, main, why_not  # noqa: E402
+from run_case import BENCH, STATIC_SHAPES, RunCase  # noqa: E402
 
-STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
+STATIC, PIE = STATIC_SHAPES, os.path.join(BIN, "agent_static_pie_shapes")
 INJECTED = os.path.join(BIN, "agent_injected")
 ONE_TEST = "--gtest_filter=WithFixture.One"
 
@@ -26,6 +26,7 @@ class Rows(InjectedCase):
         for program in programs:
             for backend in backends:
                 with self.subTest(program=program, backend=backend):
+                    self.needs_static_programs()
                     self.needs(backend)
                     self.compare_with_linked(program, SYSCOST_BACKEND=backend)
                     os.remove(self.csv)
@@ -43,9 +44,11 @@ class Rows(InjectedCase):
 
     @unittest.skipUnless(NO_CAPABILITIES, "needs root, to become an ordinary user")
     def test_also_for_an_ordinary_user(self):
+        self.needs_static_programs()
         self.check_as_ordinary_user(STATIC)
 
     def test_the_run_says_the_programs_own_name_and_build(self):
+        self.needs_static_programs()
         self.bench_run(f"--csv={self.csv}", "--", STATIC, ONE_TEST)
         [run] = self.rows(kind="run", window="begin")
         self.assertEqual(run["program"], "agent_static_shapes")
@@ -54,28 +57,37 @@ class Rows(InjectedCase):
             self.assertIn(run["build_id"], notes)
 
     def test_the_output_and_the_verdict_are_the_programs_own(self):
+        self.needs_static_programs()
         self.check_output_and_verdict(STATIC, SYSCOST_TEST_FAIL="1")
 
 
 class Starts(InjectedCase):
     def test_below_ctest_and_shells_and_without_an_environment(self):
-        self.check_below_ctest(f"{STATIC} --gtest_filter=Shapes.CallsThreeTimes", f'sh -c "env -i {PIE} {ONE_TEST}"')
+        self.check_below_ctest(f"{STATIC} --gtest_filter=Shapes.CallsThreeTimes", f'sh -c "env -i {PIE} {ONE_TEST}"',
+                               static=(STATIC, PIE))
 
     def test_each_way_to_execute_it(self):
         for way in "execve execvp execl posix_spawn posix_spawnp vfork null".split():
             with self.subTest(way=way):
-                # No helper has to start for this one.
-                self.bench_run("--tests", "--backend=dispatch", f"--csv={self.csv}", "--", os.path.join(BIN, "agent_executes"), way, STATIC, ONE_TEST)
-                self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                # No helper has to start for these.
+                backend, column = ("seccomp", "entries") if why_not("dispatch") else ("dispatch", "calls")
+                self.run_below([STATIC], "--tests", f"--backend={backend}", f"--csv={self.csv}", "--",
+                               os.path.join(BIN, "agent_executes"), way, STATIC, ONE_TEST)
+                self.assertEqual(self.getppids(column=column), {"WithFixture.One": 14})
                 os.remove(self.csv)
 
     def test_it_is_found_in_path(self):
         shutil.copy(STATIC, os.path.join(self.folder, "my_static_tests"))
         path = f"/none:{self.folder}:{os.environ['PATH']}"
         for command in (["my_static_tests", ONE_TEST], ["env", "my_static_tests", ONE_TEST]):
-            self.bench_run(f"--csv={self.csv}", "--", *command, PATH=path)
-            self.assertEqual(self.getppids(), {"WithFixture.One": 14})
-            os.remove(self.csv)
+            with self.subTest(command):
+                if command[0] == "env":
+                    self.run_below([os.path.join(self.folder, "my_static_tests")], f"--csv={self.csv}", "--", *command, PATH=path)
+                else:
+                    self.needs_static_programs()
+                    self.bench_run(f"--csv={self.csv}", "--", *command, PATH=path)
+                self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+                os.remove(self.csv)
 
 
 class Process(InjectedCase):
@@ -83,6 +95,7 @@ class Process(InjectedCase):
         alone = self.run_program(INJECTED)
         for backend in ("ebpf", "dispatch", "seccomp"):
             with self.subTest(backend=backend):
+                self.needs_static_programs()
                 self.needs(backend)
                 done = self.bench_run(f"--csv={self.csv}", "--backend", backend, "--", INJECTED)
                 self.assertEqual(done.out.count("[       OK ]"), alone.out.count("[       OK ]"))
@@ -93,6 +106,7 @@ class Process(InjectedCase):
                 os.remove(self.csv)
 
     def test_a_test_that_ends_the_process_has_a_row(self):
+        self.needs_static_programs()
         done = self.bench_run(f"--csv={self.csv}", "--", INJECTED, "--gtest_also_run_disabled_tests", "--gtest_filter=*EndsTheProcess",
                               code=4)
         self.assertEqual(self.getppids(), {"Tests.DISABLED_EndsTheProcess": 9})
@@ -105,12 +119,14 @@ class Denied(InjectedCase):
             self.skipTest("needs strace")
         done = self.run_program("strace", "-f", "-qq", "-o", "/dev/null", BENCH, "run", "--", STATIC, ONE_TEST, code=2)
         self.assertEqual(done.out, "")
+        self.needs_static_programs()  # where they cannot be measured anyway, another reason is told
         self.assertIn("a process has one tracer", done.err)
 
     @unittest.skipUnless(os.path.exists(DENY), "not built: it needs libseccomp")
     def test_a_filter_that_denies_it(self):
         done = self.run_program(DENY, "EPERM", "ptrace", BENCH, "run", "--", STATIC, ONE_TEST, code=2)
         self.assertEqual(done.out, "")
+        self.needs_static_programs()
         self.assertIn("a seccomp filter denies ptrace", done.err)
 
     def test_below_a_shell_it_runs_and_is_named(self):
@@ -126,6 +142,8 @@ class Denied(InjectedCase):
             self.skipTest("needs gdb")
         done = self.bench_run("--", "gdb", "-batch", "-nx", "-ex", "run", "--args", STATIC, ONE_TEST, code=1)
         self.assertIn("[  PASSED  ] 1 test.", done.out)
+        self.assertIn(f"not measured: {STATIC}", done.err)
+        self.needs_static_programs()
         self.assertIn("a debugger or strace traces it", done.err)
 
     def test_a_set_uid_program_is_refused(self):

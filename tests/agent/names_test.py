@@ -111,6 +111,7 @@ class EqualNamesOfDoctest(Names):
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "--trace needs dispatch, which is for x86-64")
     def test_each_test_has_its_own_trace(self):
+        self.needs("dispatch")
         self.csv = os.path.join(self.folder, "traced.csv")
         self.bench_run(f"--csv={self.csv}", "--backend=dispatch", "--trace", "--", self.program)
         for name, calls in (("opens", 5), ("opens#3", 50), ("a.b.c#2", 9)):

@@ -16,9 +16,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from adapter_case import BIN, MANY, PLAIN, main  # noqa: E402
 from surroundings_test import needs  # noqa: E402
 from rights import MAY_HAVE_NETWORKS  # noqa: E402
-from run_case import BENCH, RunCase  # noqa: E402
+from run_case import BENCH, STATIC_SHAPES, RunCase  # noqa: E402
 
-STATIC, PIE = os.path.join(BIN, "agent_static_shapes"), os.path.join(BIN, "agent_static_pie_shapes")
+STATIC, PIE = STATIC_SHAPES, os.path.join(BIN, "agent_static_pie_shapes")
 ONE_TEST = "--gtest_filter=WithFixture.One"
 TESTS = "--gtest_filter=WithFixture.*:Shapes.CallsThreeTimes"
 SYSTEM = ("bin", "lib", "lib32", "lib64", "libx32", "sbin")
@@ -98,7 +98,10 @@ class OuterProc(RunCase):
                         if backend == "ebpf" and os.geteuid() != 0:
                             continue
                         self.needs(backend)
-                        self.run_program(*command)
+                        static = [] if program == PLAIN else [program]
+                        if static and command[0] != BENCH:
+                            self.needs_static_programs()
+                        self.run_below(static, *command, program=())
                         entries = [row["entries"] or row["calls"] for row in self.rows()
                                    if (row["kind"], row["test"], row["syscall"]) == ("test", "WithFixture.One", "getppid")]
                         self.assertEqual(entries, ["14"])

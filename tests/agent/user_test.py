@@ -5,12 +5,12 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
-from adapter_case import BIN, MANY, PLAIN, main  # noqa: E402
+from adapter_case import BIN, MANY, PLAIN, automatic, main  # noqa: E402
 from surroundings_test import ORDINARY, ROOT, needs  # noqa: E402
-from run_case import BENCH, CALM, RunCase  # noqa: E402
+from run_case import BENCH, CALM, STATIC_SHAPES, RunCase, calls_for_ordinary_users  # noqa: E402
 
 PROGRAMS = {PLAIN: (MANY, CALM),
-            os.path.join(BIN, "agent_static_shapes"): (MANY, CALM),
+            STATIC_SHAPES: (MANY, CALM),
             os.path.join(BIN, "agent_catch2_tests"): (os.path.join(BIN, "agent_catch2_tests_linked"), "--success"),
             os.path.join(BIN, "agent_doctest_tests"): (os.path.join(BIN, "agent_doctest_tests_linked"), "--success")}
 
@@ -33,6 +33,9 @@ class OrdinaryUser(RunCase):
                 continue
             for backend in ("dispatch", "seccomp"):
                 with self.subTest(program=program, backend=backend):
+                    self.needs(backend)
+                    if program == STATIC_SHAPES:
+                        self.needs_static_programs()
                     failed = self.as_user(program, flag, code=None).code
                     self.as_user(linked, flag, code=failed, SYSCOST_CSV=self.csv, SYSCOST_BACKEND=backend)
                     expected = self.rows_and_backends()
@@ -40,15 +43,15 @@ class OrdinaryUser(RunCase):
                     self.assertEqual(self.rows_and_backends(), expected)
                     self.assertEqual(expected[1], {backend})
 
-    def test_without_a_backend_named_it_takes_dispatch_and_says_why_not_ebpf(self):
+    def test_without_a_backend_named_it_takes_the_first_that_works_and_says_why_not_ebpf(self):
         done = self.as_user(BENCH, "run", "--csv", self.csv, "--", PLAIN, "--gtest_filter=WithFixture.One")
-        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
-        self.assertEqual({row["backend"] for row in self.rows()}, {"dispatch"})
+        self.assertEqual(self.getppids(column=calls_for_ordinary_users()), {"WithFixture.One": 14})
+        self.assertEqual({row["backend"] for row in self.rows()}, {automatic("ebpf")})
         self.assertIn("not ebpf", done.err)
 
     def test_below_a_runner_that_clears_the_environment(self):
         self.as_user(BENCH, "run", "--csv", self.csv, "--", "sh", "-c", f"env -i {PLAIN} --gtest_filter=WithFixture.One")
-        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+        self.assertEqual(self.getppids(column=calls_for_ordinary_users()), {"WithFixture.One": 14})
 
     def test_a_command_as_a_whole_has_its_entries(self):
         self.as_user(BENCH, "run", "--process", "--csv", self.csv, "--", PLAIN, "--gtest_filter=WithFixture.One")

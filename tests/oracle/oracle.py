@@ -13,6 +13,7 @@ import collections
 import csv
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -240,6 +241,13 @@ def missing():
     return "strace does not work here: " + done.stderr.strip()[:200] if done.returncode != 0 else ""
 
 
+def why_not(bench, backend):
+    """Why the backend does not work here, or an empty text. The doctor has one line for both kinds of dispatch."""
+    done = subprocess.run([bench, "doctor"], text=True, capture_output=True, check=False)
+    line = re.search(rf"(?m)^  {backend.removesuffix('-trap')} +does not work: (.*)", done.stdout)
+    return line[1] if line else ""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True)
@@ -252,6 +260,8 @@ def main():
     options = parser.parse_args()
     if not options.no_strace and missing():
         skip(missing())
+    if reason := why_not(options.bench, options.backend):
+        skip(f"{options.backend} does not work here: {reason}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(options.keep or temporary)
         folder.mkdir(exist_ok=True)

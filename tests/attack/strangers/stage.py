@@ -120,6 +120,13 @@ class Stage(unittest.TestCase):
         # Helpers of the last test: they end with their last client.
         self.wait_until(lambda: not names(), "a helper of the test before is still there")
 
+    def needs(self, backend):
+        """Skips the test, or the subtest, where `backend` cannot count."""
+        done = subprocess.run([VICTIM, "--gtest_filter=None", f"--syscost_backend={backend}"], env=environment(),
+                              text=True, capture_output=True, check=False)
+        if done.returncode == 2:
+            self.skipTest(done.stderr.strip())
+
     def end_all(self):
         while self.running:
             one = self.running.pop()
