@@ -67,7 +67,7 @@ class Starts(InjectedCase):
                                static=(STATIC, PIE))
 
     def test_each_way_to_execute_it(self):
-        for way in "execve execvp execl posix_spawn posix_spawnp vfork null".split():
+        for way in "execve execvp execl posix_spawn posix_spawnp vfork null nofollow empty folder".split():
             with self.subTest(way=way):
                 # No helper has to start for these.
                 backend, column = ("seccomp", "entries") if why_not("dispatch") else ("dispatch", "calls")
@@ -78,7 +78,8 @@ class Starts(InjectedCase):
 
     def test_it_is_found_in_path(self):
         shutil.copy(STATIC, os.path.join(self.folder, "my_static_tests"))
-        path = f"/none:{self.folder}:{os.environ['PATH']}"
+        os.makedirs(os.path.join(self.folder, "a_folder", "my_static_tests"))
+        path = f"/none:{self.folder}/a_folder:{self.folder}:{os.environ['PATH']}"
         for command in (["my_static_tests", ONE_TEST], ["env", "my_static_tests", ONE_TEST]):
             with self.subTest(command):
                 if command[0] == "env":

@@ -42,6 +42,14 @@ int main(int argc, char** argv) {
   if (strcmp(way, "execle") == 0) execle(program, program, argument, NULL, empty);
   if (strcmp(way, "fexecve") == 0) fexecve(open(program, O_RDONLY | O_CLOEXEC), arguments, empty);
   if (strcmp(way, "execveat") == 0) execveat(AT_FDCWD, program, arguments, empty, 0);
+  if (strcmp(way, "nofollow") == 0) execveat(AT_FDCWD, program, arguments, empty, AT_SYMLINK_NOFOLLOW);
+  if (strcmp(way, "empty") == 0)
+    execveat(open(program, O_RDONLY), "", arguments, empty, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW);
+  const char* const slash = strrchr(program, '/');
+  if (strcmp(way, "folder") == 0 && slash != NULL) {
+    char* const folder = strndup(program, (size_t)(slash - program));
+    execveat(open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), slash + 1, arguments, empty, 0);
+  }
   if (strcmp(way, "posix_spawn") == 0 && posix_spawn(&child, program, NULL, NULL, arguments, empty) == 0)
     return wait_for(child);
   if (strcmp(way, "posix_spawnp") == 0 && posix_spawnp(&child, program, NULL, NULL, arguments, empty) == 0)
