@@ -20,8 +20,8 @@ struct BudgetedWindow {
   std::string program;
   std::string kind;
   std::optional<Subject> now;
-  std::optional<Subject> grown;  ///< Without what `before` does not have: the calls of older threads.
   std::optional<Subject> before;
+  std::optional<Subject> grown = std::nullopt;  ///< `now` without what `before` does not have: calls of older threads.
 };
 
 /// A limit that was exceeded.
