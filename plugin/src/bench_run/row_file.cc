@@ -104,7 +104,7 @@ class RowsBelow {
 
   /// To be asked for a program's rows of its run before its other rows.
   bool have(const Cells& cells) {
-    const std::string& version = cells[Column::kSchemaVersion];
+    const std::string& version = cells[Column::kSchemaVersionColumn];
     if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) return false;
     if (has_this_above(cells)) runs_.insert(cells[Column::kRunId]);
     return has_all_ || runs_.count(cells[Column::kRunId]) != 0;
