@@ -135,6 +135,21 @@ class PageTest(unittest.TestCase):
         runner.why_no_bpftrace = lambda: None
         self.fails(page, "exit code 1, documented is 0")
 
+    def test_what_only_dispatch_can_do_is_skipped_where_it_cannot_work_and_the_rest_is_not(self):
+        self.addCleanup(setattr, runner, "why_no_dispatch", runner.why_no_dispatch)
+        self.addCleanup(setattr, runner, "NEED_DISPATCH", runner.NEED_DISPATCH)
+        runner.NEED_DISPATCH = {"page.md": "false|cp"}
+        page = "```console\n$ true\n$ false\n```\n<!-- run: cp none more -->\n<!-- needs: nothing -->\n```console\n$ echo 1\n1\n```\n"
+        runner.why_no_dispatch = lambda: "no instructions"
+        code, output, _ = self.run_page(page)
+        self.assertEqual(code, runner.SKIPPED, output)
+        self.assertIn("SKIPPED page.md:1: no instructions", output)
+        self.assertIn("SKIPPED page.md:5: no instructions", output)
+        self.assertIn("1 commands run", output)
+        runner.why_no_dispatch = lambda: None
+        self.fails(page, "exit code 1, documented is 0")
+        self.fails("```console\n$ echo 1\n1\n```\n", "NEED_DISPATCH of run_document looks for false|cp")
+
     def test_hidden_command_is_skipped_only_where_it_says_that_it_counts(self):
         self.can_count(False)
         self.fails("<!-- run: false -->\n", "hidden command ended with 1")
