@@ -139,15 +139,12 @@ RowFile::RowFile(std::string named) : path_(std::move(named)), is_named_(!path_.
   if (struct stat status{}; stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) before_ = status;
 }
 
-std::ifstream RowFile::new_rows() const {
-  std::ifstream file(path_, std::ios::binary);
+off_t RowFile::first_new_row() const {
   struct stat status {};
-  if (!file || stat(path_.c_str(), &status) != 0) return file;
+  if (stat(path_.c_str(), &status) != 0) return 0;
   // The command may have begun the file anew.
-  const bool is_longer =
-      status.st_ino == before_.st_ino && status.st_dev == before_.st_dev && status.st_size >= before_.st_size;
-  if (is_longer) file.seekg(before_.st_size);
-  return file;
+  const bool is_the_same = status.st_ino == before_.st_ino && status.st_dev == before_.st_dev;
+  return is_the_same && status.st_size >= before_.st_size ? before_.st_size : 0;
 }
 
 void RowFile::check() const {
@@ -172,8 +169,9 @@ void RowFile::remove_temporary() {
 RowFile::Rows RowFile::rows_of_this_run() const {
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
-  std::ifstream file = new_rows();
+  std::ifstream file(path_, std::ios::binary);
   if (!file) return Rows::none;
+  file.seekg(first_new_row());
   RowsBelow rows(path_);
   bool has_end = false;
   bool has_others = false;
@@ -195,7 +193,8 @@ RowFile::Rows RowFile::rows_of_this_run() const {
 std::vector<RowFile::Program> RowFile::programs() const {
   struct stat status {};
   if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
-  std::ifstream file = new_rows();
+  std::ifstream file(path_, std::ios::binary);
+  file.seekg(first_new_row());
   RowsBelow rows(path_);
   std::vector<Program> programs;
   for (std::string line; std::getline(file, line);) {

@@ -5,7 +5,6 @@
 
 #include <sys/stat.h>
 
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -54,8 +53,8 @@ class RowFile {
   static void remove_temporary();
 
  private:
-  /// The file, at the first row that the command may have added.
-  std::ifstream new_rows() const;
+  /// Where in the file the first row is that the command may have added.
+  off_t first_new_row() const;
 
   std::string path_;
   bool is_named_;
