@@ -25,6 +25,8 @@ class Secure(Case):
 
     def copy(self, capabilities=None, mode=0o755):
         path = os.path.join(self.folder, "program")
+        if os.path.exists(path):
+            os.remove(path)  # a process of the last one may still be there: ETXTBSY
         shutil.copyfile(MANY, path)
         os.chmod(path, mode)
         if capabilities and subprocess.run(["setcap", capabilities, path], check=False).returncode != 0:
