@@ -30,6 +30,7 @@
 #include "agent/inject/tracee.h"
 #include "os/null_ended.h"
 #include "os/own_program.h"
+#include "os/paths.h"
 
 namespace syscost::inject {
 namespace {
@@ -185,7 +186,8 @@ int run(int argc, char** argv) {
                  why_own_program_is_unknown(why_unknown).c_str(), kOwnProgramRemedy);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else if (!may_set_fs_register() || start_tracer(guest, program) != 0) {
-    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, program);
+    const bool is_descriptor = std::string_view(program).starts_with("/proc/self/fd/");
+    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, is_descriptor ? read_link(program) : program);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {
     note_tests(argv[2], argv + 2);
