@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -30,7 +31,6 @@
 #include "agent/inject/tracee.h"
 #include "os/null_ended.h"
 #include "os/own_program.h"
-#include "os/paths.h"
 
 namespace syscost::inject {
 namespace {
@@ -102,6 +102,14 @@ void note(const char* word, const std::string& text) {
   line += '\n';
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
+}
+
+/// The file of a program that is executed by a descriptor.
+std::string file_of(const std::string& program) {
+  if (!program.starts_with("/proc/self/fd/")) return program;
+  std::string name(PATH_MAX, '\0');
+  const ssize_t size = readlink(program.c_str(), name.data(), name.size());
+  return size > 0 ? name.substr(0, static_cast<std::size_t>(size)) : program;
 }
 
 /// As note_tests() of the preloaded part, which stays out of the program.
@@ -186,8 +194,7 @@ int run(int argc, char** argv) {
                  why_own_program_is_unknown(why_unknown).c_str(), kOwnProgramRemedy);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else if (!may_set_fs_register() || start_tracer(guest, program) != 0) {
-    const bool is_descriptor = std::string_view(program).starts_with("/proc/self/fd/");
-    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, is_descriptor ? read_link(program) : program);
+    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, file_of(program));
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {
     note_tests(argv[2], argv + 2);
