@@ -105,7 +105,7 @@ class OutOfReach(RunCase):
                         done = self.bench_run(*command, code=1)
                         self.assertIn("not measured: /memfd:my_tests (deleted) is linked statically and executed by a descriptor", done.err)
                     else:
-                        done = self.run_below(["/proc/self/fd/3"], *command)
+                        done = self.run_below(["/memfd:my_tests (deleted)"], *command)
                         self.assertEqual(self.getppids(), {"WithFixture.One": 14})
                         os.remove(self.csv)
                     self.assertIn("[  PASSED  ] 1 test", done.out)
