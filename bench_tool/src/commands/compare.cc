@@ -106,26 +106,19 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
 }
 
 /// Judges the calls of older threads for their program, if both sides know them. Of chosen tests they are no program's.
-/// Returns the programs that one side knows, and that a further run of the other does not.
-std::set<std::string> part_older_threads(const cli::Options& options, CompareResult& result) {
+void part_older_threads(const cli::Options& options, CompareResult& result) {
   std::map<std::string, bool> tell = model::tell_older_threads(result.old_data);
   for (const auto& [program, of_new] : model::tell_older_threads(result.new_data)) {
     bool& both = tell.try_emplace(program, true).first->second;
     both = both && of_new;
   }
   std::set<std::string> programs;
-  std::set<std::string> untold;
   for (const auto& [program, is_told] : tell) {
-    if (is_told) {
-      programs.insert(program);
-    } else if (model::has_older_sum(result.old_data, program) || model::has_older_sum(result.new_data, program)) {
-      untold.insert(program);
-    }
+    if (is_told) programs.insert(program);
   }
   for (model::Dataset* data : {&result.old_data, &result.new_data}) {
     model::part_older_threads(*data, programs, options.tests.empty());
   }
-  return untold;
 }
 
 /// Says which lines changed, of the rows that `pairs` became.
@@ -280,7 +273,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   } else if (old_has_details) {
     uneven = model::fold_uneven_details(result.old_data, result.new_data);
   }
-  const std::set<std::string> untold = part_older_threads(options, result);
+  part_older_threads(options, result);
   std::vector<model::Group> old_groups;
   std::vector<model::Group> new_groups;
   std::vector<scale::Family> old_families;
@@ -330,7 +323,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  stats::leave_out_unlike_programs(result.old_windows, result.new_windows, untold, result.rows);
+  stats::leave_out_unlike_programs(result.old_windows, result.new_windows, {}, result.rows);
   stats::accept_changes(options.accepts, result.rows);
   stats::decide_doubts(result.rows);
   for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {

@@ -150,7 +150,6 @@ std::string time_cell(const Comparison& row, const TimeKind& kind, std::string_v
     return fmt::format("{}{}", render::duration(is_judged ? median->median : numbers->median),
                        unit_beside(*window, titled_unit));
   };
-  if ((row.old_window != nullptr ? row.old_window : row.new_window)->is_of_program()) return {};
   if (row.old_window == nullptr) return side(row.new_window, {});
   if (row.new_window == nullptr) return side(row.old_window, {});
   const std::string both =

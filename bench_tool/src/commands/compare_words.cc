@@ -113,9 +113,7 @@ std::string number_notes(const CompareResult& result, const std::vector<const Co
   bool is_benchmark = true;
   bool is_googletest = true;
   for (const Comparison* row : shown) {
-    if (!row->is_paired() || row->old_window->is_of_program() || is_loop(row) ||
-        (row->old_window->n > 1 && row->new_window->n > 1))
-      continue;
+    if (!row->is_paired() || is_loop(row) || (row->old_window->n > 1 && row->new_window->n > 1)) continue;
     has_single = true;
     is_benchmark = is_benchmark && row->old_window->kind == "benchmark" && row->new_window->kind == "benchmark";
     is_googletest = is_googletest && may_be_googletest(*row->new_window);

@@ -209,12 +209,6 @@ void part_older_threads(Dataset& data, const std::set<std::string>& programs, bo
   if (data.keeps_sites) data.site_rows.index(data.samples.size());
 }
 
-bool has_older_sum(const Dataset& data, const std::string& program) {
-  return std::any_of(data.samples.begin(), data.samples.end(), [&](const Sample& sample) {
-    return is_between(data, sample) && sample.test != kNoName && data.text(data.context(sample).program) == program;
-  });
-}
-
 void leave_out_between(const Dataset& data, std::vector<Group>& groups) {
   std::erase_if(groups, [&](const Group& group) {
     return data.text(group.kind) == schema::kKindBetween && group.test == kNoName;

@@ -27,9 +27,6 @@ std::map<std::string, bool> tell_older_threads(const Dataset& data);
 /// entries. The second call for the same data changes nothing.
 void part_older_threads(Dataset& data, const std::set<std::string>& programs, bool adds_sums);
 
-/// True if the program has such a sample.
-bool has_older_sum(const Dataset& data, const std::string& program);
-
 /// Leaves out what lies between tests, but for the sums.
 void leave_out_between(const Dataset& data, std::vector<Group>& groups);
 

@@ -32,10 +32,9 @@ void leave_out_unlike_programs(const std::vector<WindowSummary>& old_windows,
     if (!row.is_paired()) continue;
     const bool is_of_program = row.old_window->is_of_program();
     const bool is_untold = untold.contains(std::string(row.new_window->program)) &&
-                           (is_of_program || row.old_window->has_other_threads.value_or(false) ||
-                            row.new_window->has_other_threads.value_or(false));
+                           (is_of_program || row.old_window->has_other_threads.value_or(false));
     if (is_untold) {
-      row.reason = "only one side tells the calls of older threads";
+      row.reason = "NEW does not tell the calls of older threads, and OLD does";
     } else if (is_of_program) {
       const auto of_old = tests_of(row.old_window->program, old_windows);
       const auto of_new = tests_of(row.new_window->program, new_windows);
