@@ -24,12 +24,6 @@ std::vector<Figure> figures_of(const Budget& budget, const std::optional<Subject
   return subject ? budget.measure->figures(*subject, before, budget.choice) : std::vector<Figure>();
 }
 
-/// What a limit of growth judges is like the baseline; any other limit judges all calls.
-const std::optional<Subject>& now_of(const Budget& budget, const BudgetedWindow& window) {
-  const bool is_relative = budget.max_growth || budget.measure->needs_baseline;
-  return is_relative && window.grown ? window.grown : window.now;
-}
-
 /// True if each window of this kind has figures, unless they were not measured. Percentiles need enough calls, a peak
 /// may be another window's, and what is in no baseline is a total of tests.
 bool must_have_figures(const Measure& measure, std::string_view kind) {
@@ -41,8 +35,7 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
   for (const BudgetedWindow& window : windows) {
     if (!window.now || !budget.matches(window.kind, window.name, window.program)) continue;
     const Subject* before = window.before ? &*window.before : nullptr;
-    Limited one{window.display, figures_of(budget, now_of(budget, window), before),
-                figures_of(budget, window.before, before)};
+    Limited one{window.display, figures_of(budget, window.now, before), figures_of(budget, window.before, before)};
     const bool is_comparable = before != nullptr || !budget.measure->needs_baseline;
     one.lacks_number = must_have_figures(*budget.measure, window.kind) &&
                        ((one.now.empty() && is_comparable) || (budget.max_growth && before && one.before.empty()));
@@ -82,7 +75,7 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
     const Together together = budget.measure->together;
     const Sum none = together == Together::most ? Sum{std::nullopt, std::nullopt} : Sum();
     Sum& sum = sums.try_emplace(budget.per == Per::program ? window.program : "all tests", none).first->second;
-    if (window.now) add(together, figures_of(budget, now_of(budget, window), nullptr), sum.now);
+    if (window.now) add(together, figures_of(budget, window.now, nullptr), sum.now);
     if (window.before) {
       add(together, figures_of(budget, window.before, nullptr), sum.before);
       sum.has_before = true;

@@ -21,7 +21,6 @@ struct BudgetedWindow {
   std::string kind;
   std::optional<Subject> now;
   std::optional<Subject> before;
-  std::optional<Subject> grown = std::nullopt;  ///< `now` without what `before` does not have: calls of older threads.
 };
 
 /// A limit that was exceeded.

@@ -198,7 +198,6 @@ class Measurement {
     runs_.progress().clear();
     model::LoadOptions load;
     load.keep_sites = true;
-    load.keep_between = options_.tests.empty();
     load.is_printable = options_.is_printable();
     load.tests = model::TestChoice(options_.tests);
     problems = {};

@@ -20,7 +20,6 @@
 #include "csv/all_files.h"
 #include "csv/printable.h"
 #include "model/loader.h"
-#include "model/older_threads.h"
 #include "model/surroundings.h"
 #include "render/output_file.h"
 #include "stats/baseline_windows.h"
@@ -36,7 +35,6 @@ model::Dataset load_all(const cli::Options& options, csv::Problems& problems) {
   all.is_folder = csv::add_files(all, options.runs, options.folders, problems);
   model::LoadOptions load;
   load.all_runs = options.all_runs;
-  load.keep_between = true;
   load.is_printable = true;  // so that no name holds what separates the fields
   load.keep_histograms = options.check.has_times;
   return model::load(std::move(all), load, problems);
@@ -108,13 +106,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   stats::CountPolicy counts = options.counts;
   const std::string rules = add_rules_of_file({}, counts, problems).line;
   model::Dataset data = load_all(options, problems);
-  std::set<std::string> programs;
-  for (const auto& [program, is_told] : model::tell_older_threads(data)) {
-    if (is_told) programs.insert(program);
-  }
-  model::part_older_threads(data, programs, true);
-  std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
-  model::leave_out_between(data, groups);
+  const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
   const std::vector<stats::WindowSummary> windows = stats::summarize_all(data, groups, true);
   model::Baseline baseline;
   baseline.surroundings = surroundings_of(data);

@@ -62,10 +62,6 @@ struct CheckResult {
   model::Dataset data;
   std::vector<model::Group> groups;
   std::vector<stats::WindowSummary> windows;
-  /// Where there are budgets: the windows with the calls of older threads, and what budgets limit of them.
-  std::vector<stats::WindowSummary> whole_windows;
-  std::vector<budgets::Subject> whole;
-  std::string left_out;  ///< A line about the attempts that --allow retried leaves out; or "".
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that made no call.
   std::vector<CheckedRow> rows;  ///< Those of the baseline, in its order, then those that only the run has.
   budgets::Judgement judgement;

@@ -19,14 +19,12 @@
 #include "commands/surroundings.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
-#include "model/older_threads.h"
 #include "model/program_names.h"
 #include "model/surroundings.h"
 #include "model/test_choice.h"
 #include "stats/accept.h"
 #include "stats/baseline_windows.h"
 #include "stats/empty_windows.h"
-#include "stats/older_threads.h"
 #include "stats/retries.h"
 #include "stats/rules_of_test.h"
 #include "stats/several_processes.h"
@@ -154,46 +152,6 @@ std::string fold_as_baseline(CheckResult& result) {
   return {};
 }
 
-/// Programs in the baseline, with what it knows of the calls of older threads.
-enum class OlderThreads { apart, none, unknown };
-std::map<std::string, OlderThreads> older_threads_in(const model::Baseline& baseline) {
-  std::map<std::string, OlderThreads> programs;
-  for (const model::BaselineWindow& window : baseline.windows) {
-    OlderThreads& known = programs.try_emplace(window.program, OlderThreads::none).first->second;
-    if (window.kind == schema::kKindBetween) known = OlderThreads::apart;
-    const bool may_have = window.has_other_threads.value_or(true);
-    if (known == OlderThreads::none && may_have) known = OlderThreads::unknown;
-  }
-  return programs;
-}
-
-/// Parts the calls of older threads from those of tests, where the baseline has them apart. Returns the programs of the
-/// baseline for which the run does not tell them.
-std::set<std::string> part_as_baseline(const cli::Options& options, const CheckSettings& settings,
-                                       CheckResult& result) {
-  if (!settings.has_baseline) return {};
-  // That of the settings has all tests.
-  const std::map<std::string, OlderThreads> known = older_threads_in(settings.baseline);
-  std::set<std::string> programs;
-  std::set<std::string> untold;
-  for (const auto& [program, is_told] : model::tell_older_threads(result.data)) {
-    const auto found = known.find(program);
-    const OlderThreads of_old = found == known.end() ? OlderThreads::none : found->second;
-    if (is_told && of_old != OlderThreads::unknown) programs.insert(program);
-    if (!is_told && of_old == OlderThreads::apart) untold.insert(program);
-  }
-  model::part_older_threads(result.data, programs, options.tests.empty());
-  return untold;
-}
-
-/// Again after the calls of older threads were parted.
-void group_run(const cli::Options& options, CheckResult& result) {
-  result.groups = model::group_samples(result.data, model::Tools::left_out);
-  model::leave_out_between(result.data, result.groups);
-  if (!options.gate.allows_retried) return;
-  result.left_out = left_out_attempts(stats::leave_out_failed_attempts(result.data, result.groups), "NEW");
-}
-
 /// Pairs and judges. Returns why it could not, or "".
 std::string judge_counts(const cli::Options& options, const CheckSettings& settings, CheckResult& result) {
   const stats::CountPolicy& policy = settings.counts;
@@ -206,17 +164,11 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   } else if (baseline_has_details) {
     if (const std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
   }
-  if (!settings.budgets.empty()) {
-    group_run(options, result);
-    result.whole_windows = stats::summarize_all(result.data, result.groups, true);
-    for (std::size_t i = 0; i < result.groups.size(); ++i) {
-      result.whole.push_back(
-          budgets::subject_of(result.data, result.groups[i], result.whole_windows[i], settings.needs_histograms));
-    }
+  result.groups = model::group_samples(result.data, model::Tools::left_out);
+  if (options.gate.allows_retried) {
+    std::string line = left_out_attempts(stats::leave_out_failed_attempts(result.data, result.groups), "NEW");
+    if (!line.empty()) result.warnings.push_back(std::move(line));
   }
-  const std::set<std::string> untold = part_as_baseline(options, settings, result);
-  group_run(options, result);
-  if (!result.left_out.empty()) result.warnings.push_back(result.left_out);
   result.windows = stats::summarize_all(result.data, result.groups, true);
   for (const model::BaselineWindow& window : result.baseline.windows) {
     result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
@@ -268,7 +220,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
-  stats::leave_out_unlike_programs(result.baseline_windows, result.windows, untold, rows);
   stats::accept_changes(settings.accepts, rows);
   stats::decide_doubts(rows);
   std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
@@ -295,7 +246,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
 }
 
 void judge_budgets(const CheckSettings& settings, CheckResult& result) {
-  if (settings.budgets.empty()) return;
   std::vector<budgets::BudgetedWindow> windows;
   for (const CheckedRow& row : result.rows) {
     budgets::BudgetedWindow window;
@@ -305,7 +255,6 @@ void judge_budgets(const CheckSettings& settings, CheckResult& result) {
       window.name = lines.name;
       window.program = lines.program;
       window.kind = lines.kind;
-      if (lines.kind == schema::kKindBetween) continue;
       window.before = budgets::subject_of(lines, result.baseline_windows[*row.baseline_index]);
     }
     if (row.run_index) {
@@ -314,13 +263,12 @@ void judge_budgets(const CheckSettings& settings, CheckResult& result) {
       window.name = model::base_name(result.data, group);
       window.program = result.data.text(group.program);
       window.kind = now.kind;
-      if (now.is_of_program()) continue;  // the windows have these calls
-      window.now = result.whole[*row.run_index];
-      window.grown = budgets::subject_of(result.data, group, now, settings.needs_histograms);
+      window.now = budgets::subject_of(result.data, group, now, settings.needs_histograms);
     }
     windows.push_back(std::move(window));
   }
   result.judgement = budgets::judge(settings.budgets, windows);
+  if (settings.budgets.empty()) return;
   InjectedCalls injected;
   for (const WindowSummary& window : result.windows) injected.add(window);
   if (!injected.text().empty()) result.warnings.push_back(injected.text() + "; budgets judge their counts as they are");
@@ -378,7 +326,6 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   model::LoadOptions load;
   load.is_printable = true;  // names are those of the baseline
   load.keep_sites = true;
-  load.keep_between = options.tests.empty();
   load.keep_histograms = settings.needs_histograms;
   // The file of a further run is ours, so all its rows count, under any run_id.
   const bool is_first = run == options.runs.front();
@@ -387,9 +334,8 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
   if (!options.run_ids.empty() && is_first) load.run_id = options.run_ids.front();
   load.tests = model::TestChoice(options.tests);
   if (!options.tests.empty()) {
-    std::erase_if(result.baseline.windows, [&](const model::BaselineWindow& window) {
-      return window.kind == schema::kKindBetween || !is_chosen(window, load.tests);
-    });
+    std::erase_if(result.baseline.windows,
+                  [&](const model::BaselineWindow& window) { return !is_chosen(window, load.tests); });
   }
   result.data = model::load(run, load, problems);
   std::vector<std::string> programs;

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <future>
-#include <map>
 #include <ostream>
 #include <set>
 #include <string>
@@ -30,11 +29,9 @@
 #include "csv/problems.h"
 #include "model/fold_details.h"
 #include "model/loader.h"
-#include "model/older_threads.h"
 #include "model/program_names.h"
 #include "stats/accept.h"
 #include "stats/empty_windows.h"
-#include "stats/older_threads.h"
 #include "stats/pairing.h"
 #include "stats/retries.h"
 #include "stats/several_processes.h"
@@ -89,7 +86,6 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
                                                  std::vector<scale::Family>& families, std::string& attempts) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   groups = model::group_samples(data, model::Tools::left_out);
-  model::leave_out_between(data, groups);
   if (gate.allows_retried) attempts = left_out_attempts(stats::leave_out_failed_attempts(data, groups), side);
   windows = stats::summarize_all(data, groups, true);
   std::vector<stats::PairCandidate> candidates;
@@ -103,22 +99,6 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
   families = scale::families_of(data, groups, {.by_label = false, .has_times = false});
   if (!data.has_sites) groups = {};  // as large as the names of all tests
   return candidates;
-}
-
-/// Judges the calls of older threads for their program, if both sides know them. Of chosen tests they are no program's.
-void part_older_threads(const cli::Options& options, CompareResult& result) {
-  std::map<std::string, bool> tell = model::tell_older_threads(result.old_data);
-  for (const auto& [program, of_new] : model::tell_older_threads(result.new_data)) {
-    bool& both = tell.try_emplace(program, true).first->second;
-    both = both && of_new;
-  }
-  std::set<std::string> programs;
-  for (const auto& [program, is_told] : tell) {
-    if (is_told) programs.insert(program);
-  }
-  for (model::Dataset* data : {&result.old_data, &result.new_data}) {
-    model::part_older_threads(*data, programs, options.tests.empty());
-  }
 }
 
 /// Says which lines changed, of the rows that `pairs` became.
@@ -240,7 +220,6 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
   load.all_runs = options.all_runs;
   load.tests = model::TestChoice(options.tests);
   load.keep_sites = true;
-  load.keep_between = options.tests.empty();
   load.is_printable = options.is_printable();
   if (!options.run_ids.empty()) load.run_id = options.run_ids[std::min(side, options.run_ids.size() - 1)];
   return load;
@@ -273,7 +252,6 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   } else if (old_has_details) {
     uneven = model::fold_uneven_details(result.old_data, result.new_data);
   }
-  part_older_threads(options, result);
   std::vector<model::Group> old_groups;
   std::vector<model::Group> new_groups;
   std::vector<scale::Family> old_families;
@@ -323,7 +301,6 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     }
     result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
   }
-  stats::leave_out_unlike_programs(result.old_windows, result.new_windows, {}, result.rows);
   stats::accept_changes(options.accepts, result.rows);
   stats::decide_doubts(result.rows);
   for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {

@@ -53,7 +53,6 @@ std::string no_answer(const Comparison& row) {
 
 std::pair<std::string_view, std::string_view> ci_names(const Comparison& row) {
   const std::string_view name = row.name;
-  if (window_of(row).is_of_program()) return {window_of(row).program, name};
   const std::size_t dot = name.find('.');
   if (window_of(row).kind != "test" || dot == std::string_view::npos || name.find(" -> ") != std::string_view::npos) {
     return {window_of(row).kind, name};

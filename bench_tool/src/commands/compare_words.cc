@@ -33,7 +33,7 @@ std::optional<std::string> added_share(const std::vector<WindowSummary>& windows
   double overhead_ns = 0;
   double wall_ns = 0;
   for (const WindowSummary& window : windows) {
-    if (window.is_set_up() || window.is_of_program() || window.is_timed_apart()) continue;
+    if (window.is_set_up() || window.is_timed_apart()) continue;
     if (!window.wall_ns || !window.overhead_ns) return std::nullopt;
     const double passes = window.passes();
     overhead_ns += window.overhead_ns->median * passes;

@@ -57,10 +57,8 @@ std::vector<std::string_view> gate_failures(const Comparison& row, const cli::Ga
 }
 
 bool lacks_answer(const Comparison& row, const cli::Gate& gate) {
-  const bool is_of_program = row.is_paired() && row.old_window->is_of_program();
-  if (is_of_program && row.verdict == Verdict::incomparable) return false;  // other tests ran
   if (!row.is_plain && stats::has_no_answer(row.verdict)) return true;
-  if (!gate.times() || !row.is_paired() || row.old_window->is_set_up() || is_of_program) return false;
+  if (!gate.times() || !row.is_paired() || row.old_window->is_set_up()) return false;
   // One of the two clocks may show nothing, for example the processor time of a short test.
   const bool has_wall = gate.wall && row.time && !stats::has_no_answer(row.time->verdict);
   const bool has_cpu = gate.cpu && row.cpu && !stats::has_no_answer(row.cpu->verdict);

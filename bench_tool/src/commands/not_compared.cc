@@ -98,8 +98,7 @@ std::string accepted(const std::vector<const Comparison*>& rows) {
 
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
-    return is_paired(row) && !row.old_window->is_set_up() && !row.old_window->is_of_program() &&
-           !stats::has_no_answer(row.verdict);
+    return is_paired(row) && !row.old_window->is_set_up() && !stats::has_no_answer(row.verdict);
   };
   const bool has_unjudged = count(rows, is_not_compared) != 0 || !without_verdict(rows).empty();
   return has_unjudged && count(rows, has_verdict) == 0;

@@ -100,9 +100,8 @@ struct Sample {
   NameId window = kNoName;
   NameId parent = kNoName;
   NameId origin = kNoName;
-  std::uint32_t totals_line = 0;   ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
-  std::uint32_t totals_file = 0;   ///< Index into Dataset::files.
-  bool had_older_threads = false;  ///< Their calls were taken out of it: see older_threads.h.
+  std::uint32_t totals_line = 0;  ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
+  std::uint32_t totals_file = 0;  ///< Index into Dataset::files.
   Totals totals;
 };
 
@@ -120,7 +119,6 @@ class Dataset {
   RowStore site_rows;
   bool has_sites = false;                   ///< A row names a site; see model/site.h.
   bool keeps_sites = false;                 ///< And site_rows has it.
-  bool has_older_apart = false;             ///< part_older_threads() was called.
   std::vector<std::string> left_out_tests;  ///< Names of those that LoadOptions::tests did not choose, each once.
   bool is_partial = false;                  ///< Windows that LoadOptions::test_part cannot mean were left out.
 

@@ -181,7 +181,6 @@ std::string base_name(const Dataset& data, const Group& group) {
   const std::string& test = data.text(group.test);
   const std::string& window = data.text(group.window);
   const std::string& parent = data.text(group.parent);
-  if (!test.empty() && data.text(group.kind) == schema::kKindBetween) return test;  // see older_threads.h
   std::string name;
   if (group.is_loop(data)) {
     name = owner_name(data, group);

@@ -29,9 +29,6 @@ struct Group {
   bool is_loop(const Dataset& data) const { return data.text(kind) == "loop"; }
 };
 
-/// With which the name of a program's older threads ends (older_threads.h).
-inline constexpr std::string_view kOlderThreads = " (older threads)";
-
 /// True if two groups are of one window; the origin of the counts may differ.
 bool is_same_window(const Group& a, const Group& b);
 

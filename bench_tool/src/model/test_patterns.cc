@@ -6,7 +6,6 @@
 
 #include "model/group.h"
 #include "model/test_choice.h"
-#include "syscost/schema.h"
 
 namespace syscost::bench::model {
 
@@ -22,9 +21,7 @@ bool TestPatterns::matches(const PatternName& window, bool any_kind) const {
   for (std::string_view pattern : patterns) {
     const bool removes = pattern.starts_with('!');
     if (removes) pattern.remove_prefix(1);
-    const bool names_kind =
-        kind == schema::kKindBetween ? pattern.ends_with(kOlderThreads) : pattern.starts_with(kind_words(kind));
-    if (is_named_by_kind && !any_kind && !names_kind) continue;
+    if (is_named_by_kind && !any_kind && !pattern.starts_with(kind_words(kind))) continue;
     // `Log.Write (net_tests)` is printed where several programs have the test.
     const bool has_program = pattern.ends_with(')') && fits(pattern, fmt::format("{} ({})", name, window.program));
     if (has_program || fits(pattern, name)) is_in = !removes;

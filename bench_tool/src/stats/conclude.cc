@@ -164,7 +164,6 @@ void judge_row(Comparison& row, bool heeds_accepts) {
   for (const Delta& delta : row.deltas) {
     if (delta.is_new_wait && delta.change == Change::grew) row.add_reason(delta.wait_text());
   }
-  if (row.old_window->is_of_program()) return;  // a thread may close what another one opened
   judge_leaks(of_pass, heeds_accepts && row.accepts_leaks, row);
 }
 

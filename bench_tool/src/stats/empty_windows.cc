@@ -13,8 +13,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
     return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
            one.test.starts_with(suite);
   });
-  const bool may_be_empty = other.is_set_up() || other.is_of_program();
-  if (!may_be_empty || !other.is_ours() || !has_tests) return nullptr;
+  if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
   const Spread none{1, 0, 0, 0};
   WindowSummary empty;
   empty.name = other.name;

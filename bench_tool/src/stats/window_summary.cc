@@ -293,9 +293,6 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.spread_calls = fold.counts(&Totals::calls);
   out.spread_entries = fold.counts(&Totals::entries);
   out.has_other_threads = has_other_threads(all);
-  const bool had_older = std::any_of(group.samples.begin(), group.samples.end(),
-                                     [&](std::uint32_t one) { return data.samples[one].had_older_threads; });
-  if (out.has_other_threads && had_older) out.has_other_threads = true;
   out.bytes_read = fold.counts(&Totals::bytes_read);
   out.bytes_written = fold.counts(&Totals::bytes_written);
   out.bytes_mapped = fold.counts(&Totals::bytes_mapped);

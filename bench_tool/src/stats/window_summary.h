@@ -142,8 +142,6 @@ struct WindowSummary {
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
-  /// What older threads of a program did in a run (model/older_threads.h). It is no test, and has no times.
-  bool is_of_program() const { return kind == schema::kKindBetween; }
   /// Its times come from passes that no backend measured.
   bool is_timed_apart() const { return kind == "loop" || kind == "benchmark" || kind == schema::kKindGpuKernel; }
   bool is_ours() const { return origin == schema::kOriginSyscost; }
