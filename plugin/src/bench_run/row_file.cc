@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -102,17 +103,25 @@ class RowsBelow {
   /// `path`: the CSV. All rows of a file that is only for this command are its own.
   explicit RowsBelow(const std::string& path) : has_all_(g_folder && path == g_folder->rows()) {}
 
+  /// Quick: no row like this one and those before is of a program below. The file may have a million of other runs.
+  bool may_have(const std::string& line) const {
+    return has_all_ || !programs_.empty() || line.find(schema::kFactBenchRun) != std::string::npos;
+  }
   /// To be asked for a program's rows of its run before its other rows.
   bool have(const Cells& cells) {
     const std::string& version = cells[Column::kSchemaVersionColumn];
     if (version.empty() || version.find_first_not_of("0123456789") != std::string::npos) return false;
-    if (has_this_above(cells)) runs_.insert(cells[Column::kRunId]);
-    return has_all_ || runs_.count(cells[Column::kRunId]) != 0;
+    // Forked workers have numbers of their own.
+    Program one{cells[Column::kRunId], cells[Column::kHost], cells[Column::kStartedAt], cells[Column::kProgram]};
+    if (has_this_above(cells)) programs_.insert(one);
+    return has_all_ || programs_.count(one) != 0;
   }
 
  private:
+  using Program = std::array<std::string, 4>;
+
   bool has_all_;
-  std::set<std::string> runs_;
+  std::set<Program> programs_;
 };
 
 }  // namespace
@@ -136,15 +145,6 @@ RowFile::RowFile(std::string named) : path_(std::move(named)), is_named_(!path_.
     }
     setenv("SYSCOST_CSV", path_.c_str(), 1);
   }
-  if (struct stat status{}; stat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) before_ = status;
-}
-
-off_t RowFile::first_new_row() const {
-  struct stat status {};
-  if (stat(path_.c_str(), &status) != 0) return 0;
-  // The command may have begun the file anew.
-  const bool is_the_same = status.st_ino == before_.st_ino && status.st_dev == before_.st_dev;
-  return is_the_same && status.st_size >= before_.st_size ? before_.st_size : 0;
 }
 
 void RowFile::check() const {
@@ -171,11 +171,11 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
   std::ifstream file(path_, std::ios::binary);
   if (!file) return Rows::none;
-  file.seekg(first_new_row());
   RowsBelow rows(path_);
   bool has_end = false;
   bool has_others = false;
   for (std::string line; std::getline(file, line);) {
+    if (!rows.may_have(line)) continue;
     const Cells cells(line, Column::kDetail);
     if (!rows.have(cells) || cells.is_of_run(schema::kRunBegins)) continue;  // it may have crashed in its first test
     if (cells.is_of_run(schema::kRunEnds)) {
@@ -194,13 +194,13 @@ std::vector<RowFile::Program> RowFile::programs() const {
   struct stat status {};
   if (stat(path_.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
   std::ifstream file(path_, std::ios::binary);
-  file.seekg(first_new_row());
   RowsBelow rows(path_);
   std::vector<Program> programs;
   for (std::string line; std::getline(file, line);) {
     if (line.find(kMayBegin) == std::string::npos && line.find(kMayEnd) == std::string::npos) continue;
     const Cells cells(line, Column::kOutcome);
     if (!rows.have(cells)) continue;
+    if (cells.is_of_run(schema::kRunBegins) && !has_this_above(cells)) continue;
     const std::string_view first_cells = std::string_view(line).substr(0, cells.before_kind());
     if (cells.is_of_run(schema::kRunBegins)) {
       programs.push_back({cells[Column::kProgram], cells[Column::kPid], std::string(first_cells)});

@@ -3,8 +3,6 @@
 // The CSV of a run: the one that the user names, else one that goes when the run ends.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <string>
 #include <vector>
 
@@ -53,12 +51,8 @@ class RowFile {
   static void remove_temporary();
 
  private:
-  /// Where in the file the first row is that the command may have added.
-  off_t first_new_row() const;
-
   std::string path_;
   bool is_named_;
-  struct stat before_ {};  ///< The CSV before the command runs; all 0 where it was not there, or no regular file.
 };
 
 }  // namespace syscost::bench_run
