@@ -7,6 +7,7 @@ option(SYSCOST_BUILD_BENCH "Build the bench tool" ${PROJECT_IS_TOP_LEVEL})
 option(SYSCOST_BUILD_DEMOS "Build the demos" ${PROJECT_IS_TOP_LEVEL})
 option(SYSCOST_BUILD_GPU_DEMOS "Build the demos for GPUs, with CUDA or OpenCL where they are" ON)
 option(SYSCOST_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(SYSCOST_ALL_TESTS "Also build the tests that run every night: OFF leaves those of every change" ON)
 option(SYSCOST_INSTALL "Create install rules" ${PROJECT_IS_TOP_LEVEL})
 option(SYSCOST_WERROR "Treat warnings as errors" ${PROJECT_IS_TOP_LEVEL})
 

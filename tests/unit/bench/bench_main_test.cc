@@ -94,7 +94,7 @@ TEST(Memory, ThatDoesNotSufficeEndsInAMessageWhereverItRunsOut) {
     std::vector<std::string> args = {command, path};
     if (args[0] == "compare") args.push_back(copy);
     bool has_ended_well = false;
-    for (std::size_t mib : {1, 6, 12, 30, 50, 70, 100, 130, 200, 4000}) {
+    for (std::size_t mib : {1, 6, 30, 70, 130, 4000}) {
       std::string said;
       const int code = run_with_little_memory(args, mib << 20U, said);
       has_ended_well = code == 0;
