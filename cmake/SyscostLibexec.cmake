@@ -1,5 +1,5 @@
 # Executables that libsyscost starts: installed in libexec/syscost, and found from where the library lies
-# (os/installed_file.h), so the build tree is laid out as the installed one is.
+# (os/program_files.h), so the build tree is laid out as the installed one is.
 include(GNUInstallDirs)
 
 # syscost_built_prefix(RESULT): the folder of the build tree that stands for the installed prefix.

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/grammar.h"
-#include "cli/raw_options.h"
+#include "cli/parse.h"
 
 namespace syscost::bench::shell {
 namespace {

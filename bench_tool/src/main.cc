@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench.h"
-#include "os/standard_descriptors.h"
+#include "os/descriptors.h"
 
 int main(int argc, char** argv) {
   syscost::fill_standard_descriptors();

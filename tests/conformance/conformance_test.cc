@@ -92,7 +92,9 @@ Start sanitizer_start(std::string program, std::string not_linked) {
   start.program = std::move(program);
   start.not_linked = std::move(not_linked);
   if (start.program.empty()) {
-    start.missing = "this build has no program under this sanitizer: ./dev test --all builds it, if its runtime library is installed";
+    start.missing =
+        "this build has no program under this sanitizer: ./dev test --all builds it, if its runtime library is "
+        "installed";
   }
   if (run_program({"setarch", "-R", "true"}, {}, 10).status != 0) {
     start.missing = "setarch -R is denied; in a container run with --security-opt seccomp=unconfined";

@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "csv/problems.h"
-#include "gpu_stamps/render_stamps.h"
+#include "gpu_stamps/show_stamps.h"
 #include "gpu_stamps/stamps_reader.h"
 
 namespace syscost::bench::gpu_stamps {

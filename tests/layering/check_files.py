@@ -3,7 +3,7 @@
 """Which sources may open, create, rename or remove files by themselves: check_files.py SOURCE [--print]
 
 Names that others may have chosen, and links, FIFOs and folders that they put there, are the business of a few files:
-plugin/src/os/files.h opens and replaces files, remove_tree.h removes folders, and bench's render/output_file.h decides which files it
+plugin/src/os/files.h opens and replaces files, temporary_folder.h removes folders, and bench's render/output_file.h decides which files it
 may replace. A call that goes around them is a fault, unless the table below has it with its reason. A line of the table that nothing
 uses is a fault, too. --print writes the calls that were found.
 """
@@ -12,7 +12,7 @@ import re
 import sys
 
 TREES = ("plugin/src", "bench_tool/src")
-HELPERS = ("plugin/src/os/files.", "plugin/src/os/remove_tree.")
+HELPERS = ("plugin/src/os/files.", "plugin/src/os/temporary_folder.")
 
 # What is searched for, by the word that stands in the table.
 CALLS = {
@@ -30,15 +30,14 @@ CALLS = {
 ALLOWED = {
     # They look at calls of the program, and make none.
     "plugin/src/arguments/call_text.cc": ["create"],
-    "plugin/src/backends/dispatch/stub/file_ways.cc": ["create"],
+    "plugin/src/backends/dispatch/stub/call_files.cc": ["create"],
     "plugin/src/crash/journal.cc": ["link", "rename"],
     "plugin/src/symbols/helper/confine.cc": ["create"],
     # Streams read files of /proc and /sys, which the kernel writes.
     "plugin/src/agent/inject/permission.cc": ["stream"],
     # The folder that the user named for artifacts.
-    "plugin/src/os/paths.cc": ["folder"],
     # They read a file of their own folder.
-    "plugin/src/bench_run/out_of_reach.cc": ["create", "stream"],
+    "plugin/src/bench_run/programs.cc": ["create", "stream"],
     "plugin/src/bench_run/row_file.cc": ["stream"],
     # What is appended to is not replaced: the CSV, under a lock.
     "plugin/src/csv/sink.cc": ["create"],
@@ -47,18 +46,16 @@ ALLOWED = {
     "plugin/src/session/tools/profiler_session.cc": ["remove"],
     "plugin/src/gpu_stamps/record.cc": ["create"],
     # Folders that only this user can enter.
-    "plugin/src/os/private_folder.h": ["folder"],
-    "plugin/src/os/run_folder.h": ["remove"],
-    "plugin/src/crash/scratch_folder.cc": ["remove"],
+    "plugin/src/crash/trials.cc": ["remove"],
     # The states of a directory, in such a folder.
-    "plugin/src/crash/image_files.cc": ["create", "folder", "link"],
+    "plugin/src/crash/image.cc": ["create", "folder", "link"],
     # The helper's socket and lock, in a folder that only root can write to.
     "plugin/src/backends/ebpf/helper/main.cc": ["create", "folder", "remove"],
     # The CSV that a program of ours writes.
-    "bench_tool/src/commands/live_rows.cc": ["stream"],
+    "bench_tool/src/commands/live/watch.cc": ["stream"],
     # In a folder that only this user can enter, or that the user named and that was empty.
-    "bench_tool/src/commands/command_runs.cc": ["folder"],
-    "bench_tool/src/commands/ab.cc": ["remove"],
+    "bench_tool/src/commands/shared/command_runs.cc": ["folder"],
+    "bench_tool/src/commands/ab/ab.cc": ["remove"],
     # The folder of one run of `bench faults`, in one that only this user can enter.
     "bench_tool/src/faults/contained.cc": ["temporary"],
     "bench_tool/src/faults/keeper.cc": ["folder", "stream"],
@@ -117,7 +114,7 @@ def main():
                     if "--print" in sys.argv:
                         print(f"{path}:{line}: {word}")
                     if word not in ALLOWED.get(path, []):
-                        faults.append(f"{path}:{line}: goes around os/files.h, os/remove_tree.h and render/output_file.h ({word})")
+                        faults.append(f"{path}:{line}: goes around os/files.h, os/temporary_folder.h and render/output_file.h ({word})")
     # A file may be missing, if its folder may be deleted.
     faults += [f"{path} has no call of the kind \"{word}\" any more: take that out of the table"
                for path, words in ALLOWED.items() for word in words

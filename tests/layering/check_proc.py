@@ -3,7 +3,7 @@
 """Which sources may use /proc/self/exe, and list the files and threads of /proc/self: check_proc.py SOURCE
 
 /proc may be missing. A path made of an empty link begins at the working directory, where others may have put files, and root would execute
-them. So who needs the program's own folder uses os/own_program.h, which gives an absolute path or none. And a list that cannot be read is no
+them. So who needs the program's own folder uses os/program_files.h, which gives an absolute path or none. And a list that cannot be read is no
 empty one. A use that is not in the tables below, with the reason why nothing goes wrong without /proc, is a fault; so is a line that nothing
 needs any more.
 """
@@ -18,7 +18,7 @@ USES = {
     "caller": r"\bAT_EXECFN\b|\bprogram_invocation_name\b",
 }
 ALLOWED = {
-    ("plugin/src/os/own_program.h", "program"): "the helper",
+    ("plugin/src/os/program_files.h", "program"): "the helper",
     # The name alone, for rows and messages; empty where it is unknown.
     ("plugin/src/session/run/run_info.cc", "program"): "a name",
     ("plugin/src/session/outside.cc", "program"): "a name",
@@ -26,20 +26,20 @@ ALLOWED = {
     # The whole link is opened, or the kernel executes it: no path is made of it.
     ("plugin/src/agent/guest/program.cc", "program"): "opened whole",
     ("plugin/src/agent/find/modules.cc", "program"): "opened whole",
-    ("plugin/src/session/two_process/child_run.cc", "program"): "executed whole",
+    ("plugin/src/session/two_process/counting_process.cc", "program"): "executed whole",
     # A path for the symbolizer, which takes only those that begin with a slash.
     ("plugin/src/session/where/call_sites.cc", "program"): "can_be_read()",
     ("plugin/src/backends/dispatch/call_stacks.cc", "program"): "can_be_read()",
     # Without the link, the path of the link itself.
     ("plugin/src/profilers/launcher/tool.cc", "program"): "absolute either way",
     # A file that realpath() finds, or else an absolute path; not for a program with more rights than its caller.
-    ("plugin/src/os/installed_file.cc", "program"): "absolute either way",
-    ("plugin/src/os/installed_file.cc", "caller"): "absolute",
+    ("plugin/src/os/program_files.cc", "program"): "absolute either way",
+    ("plugin/src/os/program_files.cc", "caller"): "absolute",
     # As the C library of the program has it, for functions of the program.
-    ("plugin/src/agent/guest/library_calls.cc", "caller"): "a name",
+    ("plugin/src/agent/guest/program.cc", "caller"): "a name",
     # The error ends the work.
     ("bench_tool/src/faults/contained.cc", "list"): "no sweep without it",
-    ("plugin/src/os/open_things.cc", "list"): "a failure",
+    ("plugin/src/os/proc.cc", "list"): "a failure",
     ("plugin/src/backends/dispatch/threads.cc", "list"): "check_requirements() refuses",
 }
 SAMPLES = [
@@ -72,7 +72,7 @@ def main():
                 for use, line in sorted(used.items()):
                     seen.add((path, use))
                     if (path, use) not in ALLOWED:
-                        faults.append(f"{path}:{line}: what does it do without /proc? ({use}) For a program's own folder: os/own_program.h")
+                        faults.append(f"{path}:{line}: what does it do without /proc? ({use}) For a program's own folder: os/program_files.h")
     # A file may be missing, if its folder may be deleted.
     faults += [f"{path} has no use of the kind \"{use}\" any more: take that out of the table"
                for path, use in ALLOWED if (path, use) not in seen and os.path.isdir(os.path.join(source, os.path.dirname(path)))]

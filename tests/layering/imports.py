@@ -113,7 +113,7 @@ def main():
             if is_allowed(name):
                 continue
             faults += 1
-            remedy = ("the C++ library calls libc by names: use plugin/src/os/paths.h, os/small_file.h or libc/clock.h" if CPP.match(name) else
+            remedy = ("the C++ library calls libc by names: use plugin/src/os/files.h or libc/clock_and_mutex.h" if CPP.match(name) else
                       f"write SYSCOST_LIBC({name})(...)" if path.endswith(".a") else "add it to plugin/src/libc/names.inc")
             print(f"imports: {path} calls {name}, which a program may define: {remedy}", file=sys.stderr)
     return 1 if faults else 0

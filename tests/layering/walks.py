@@ -30,7 +30,7 @@ WALKS = [
         ("session/options/options.cc", "find_option", "takes the flags out of argv, and checks the kind of each value"),
         ("session/options/option_table.cc", "Filter::parse", "the table of flags: parses the value, and puts it into the options"),
         ("session/windows/backend_holder.cc", "opener_(options_)", "opens a backend for the options, and another one if a test closes it"),
-        ("session/doctor/backends.cc", "options.filter", "chooses the backend"),
+        ("session/backends/open_backend.cc", "options.filter", "chooses the backend"),
         ("backends/ebpf/ebpf_backend.cc", "SYSCOST_NOT_SELECTED", "tells the BPF programs what not to count"),
     ]),
 ]

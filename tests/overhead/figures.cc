@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "stats/interval.h"
+#include "stats/significance.h"
 
 namespace overhead {
 

@@ -29,7 +29,7 @@
 #include "backends/ebpf/ebpf_backend.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace {
 

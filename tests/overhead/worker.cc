@@ -34,7 +34,7 @@
 #endif
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace {
 

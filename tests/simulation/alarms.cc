@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulation.h"
-#include "stats/false_alarms.h"
+#include "stats/baseline_windows.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::simulation {

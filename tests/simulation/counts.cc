@@ -4,7 +4,6 @@
 #include <string>
 
 #include "model/dataset.h"
-#include "model/group.h"
 #include "simulation.h"
 #include "stats/verdict.h"
 #include "stats/window_summary.h"

@@ -77,7 +77,7 @@ std::string_view to_string(CallChange change);
 /// waits of threads (futex).
 std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
 
-/// How well the false alarms of the next run were estimated (stats/false_alarms.h).
+/// How well the false alarms of the next run were estimated (stats/baseline_windows.h).
 struct AlarmsResult {
   double estimated = 0;     ///< The estimates of all suites, added up.
   double came = 0;          ///< What the known chances say, added up as well.
@@ -109,7 +109,7 @@ struct DoubtsResult {
 DoubtsResult simulate_doubts(Varies varies, Around around, double more, std::size_t doubts, std::size_t gates,
                              std::uint64_t seed);
 
-/// Of histories of a test's times, see stats/change_points.h.
+/// Of histories of a test's times, see stats/history.h.
 struct StepsResult {
   std::size_t with_steps = 0;  ///< Histories that show a step, wherever.
   std::size_t near = 0;        ///< One at most a run off the true place.
@@ -128,7 +128,7 @@ enum class Load {
 };
 std::string_view to_string(Load load);
 
-/// Of a command that is watched, see stats/unusual.h.
+/// Of a command that is watched, see stats/watched_series.h.
 struct UnusualResult {
   double low_per_hour = 0;  ///< Values called unusual in an hour of intervals of a second; of any severity.
   double medium_per_hour = 0;

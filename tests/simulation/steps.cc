@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "simulation.h"
-#include "stats/change_points.h"
+#include "stats/history.h"
 
 namespace syscost::bench::simulation {
 

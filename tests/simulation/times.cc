@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "simulation.h"
-#include "stats/interim_analysis.h"
+#include "stats/significance.h"
 #include "stats/time_verdict.h"
 
 namespace syscost::bench::simulation {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "simulation.h"
-#include "stats/unusual.h"
+#include "stats/watched_series.h"
 
 namespace syscost::bench::simulation {
 namespace {

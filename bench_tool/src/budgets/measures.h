@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Measures: what a budget may limit, as a table: a new measure is one more entry.
+// Measures: what a budget may limit, as a table: a new measure is one more entry. Amounts are read as people write
+// them: `100 ms`, `64 KiB`, `10%`.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +14,22 @@
 #include <vector>
 
 #include "model/baseline.h"
+#include "model/choice.h"
 #include "model/dataset.h"
-#include "model/group.h"
-#include "model/syscall_choice.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::budgets {
+
+// Amounts as people write them in a file of budgets: `100 ms`, `64 KiB`, `10%`. Nothing = the text is no such amount.
+
+/// In ns.
+std::optional<double> parse_time_ns(std::string_view text);
+/// `64 KiB`, `1.5 MiB`, `100 bytes`.
+std::optional<double> parse_bytes(std::string_view text);
+/// `10%` is 0.1.
+std::optional<double> parse_share(std::string_view text);
+
+// Measures: what a budget may limit, as a table: a new measure is one more entry.
 
 /// The source of a window's figures: a window of the run, or its lines in the baseline.
 struct Subject {

@@ -2,6 +2,9 @@
 //
 // RulesFile: what a project's file says about the counts of its tests: limits, counts that may vary, and changes that
 // are intended.
+//
+// It is a TOML file. The library that reads it calls itself for each part of a key and for each bracket, so a file of a
+// stranger could use up the stack. So the bounds of the text are checked first.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +15,28 @@
 
 #include "budgets/budget.h"
 #include "csv/problems.h"
-#include "model/test_patterns.h"
+#include "model/choice.h"
 #include "stats/accept.h"
 
 namespace syscost::bench::budgets {
+
+// The bounds of a TOML file. The library that reads it calls itself for each part of a key and for each bracket, so a
+// file of a stranger could use up the stack. A file of ours has keys of one part and lists in tables.
+
+inline constexpr std::size_t kMostTomlBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMostKeyParts = 64;
+inline constexpr std::size_t kMostNested = 16;
+
+struct TomlExcess {
+  std::size_t line = 0;  ///< From 1.
+  const char* what = "";
+};
+
+/// The first place at which `text` exceeds a bound. Dots and brackets in texts and comments do not count.
+std::optional<TomlExcess> find_excess(std::string_view text);
+
+// RulesFile: what a project's file says about the counts of its tests: limits, counts that may vary, and changes that
+// are intended.
 
 /// An entry of `volatile` or `tolerate`.
 struct CountRule {

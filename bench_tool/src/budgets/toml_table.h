@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "csv/problems.h"
-#include "model/suggestion.h"
-#include "model/test_patterns.h"
+#include "model/choice.h"
 
 // It is compiled without exceptions, so a fault is a value.
 #define TOML_EXCEPTIONS 0

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "cli/faults_arguments.h"
+#include "cli/arguments.h"
 
 #include <fmt/format.h>
 
 #include <vector>
-
-#include "cli/lists.h"
-#include "cli/test_option.h"
-#include "cli/validators.h"
 
 namespace syscost::bench::cli {
 namespace {

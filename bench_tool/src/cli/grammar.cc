@@ -7,15 +7,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "cli/check_arguments.h"
-#include "cli/export_arguments.h"
-#include "cli/faults_arguments.h"
+#include "cli/arguments.h"
 #include "cli/footers.h"
-#include "cli/raw_options.h"
-#include "cli/report_arguments.h"
-#include "cli/test_option.h"
-#include "cli/trace_arguments.h"
-#include "cli/validators.h"
+#include "cli/parse.h"
 #include "session/options/option_table.h"
 #include "syscost/schema.h"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "cli/raw_options.h"
+#include "cli/parse.h"
 
 namespace syscost::bench::cli {
 
@@ -55,7 +55,7 @@ struct Grammar {
   CLI::App* report = nullptr;
   CLI::App* doctor = nullptr;
 
-  /// The words that an option takes, if they are checked after the parser (raw_options.cc).
+  /// The words that an option takes, if they are checked after the parser (parse.cc).
   std::map<const CLI::Option*, LaterWords> later_words;
 
   /// The words that an option takes; empty if it takes other values.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "render/text_width.h"
+#include "render/terminal.h"
 
 namespace syscost::bench::cli {
 namespace {

@@ -13,8 +13,8 @@
 #include <system_error>
 #include <utility>
 
-#include "cli/raw_options.h"
-#include "model/suggestion.h"
+#include "cli/parse.h"
+#include "model/choice.h"
 
 namespace syscost::bench::cli {
 namespace {

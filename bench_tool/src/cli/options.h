@@ -3,23 +3,108 @@
 // Options: the options of the command line, checked.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cli/check_options.h"
-#include "cli/export_options.h"
-#include "cli/faults_options.h"
-#include "cli/findings_options.h"
-#include "cli/report_options.h"
-#include "cli/trace_options.h"
-#include "csv/find_files.h"
-#include "render/screen.h"
+#include "csv/run_files.h"
+#include "render/terminal.h"
 #include "stats/accept.h"
 #include "stats/count_policy.h"
 
 namespace syscost::bench::cli {
+
+// ExportOptions: the options of `export` alone.
+
+struct ExportOptions {
+  std::string format;       ///< `openmetrics` or `csv`, on standard output; empty = the OpenTelemetry protocol.
+  std::string otlp;         ///< A file, `-` for stdout, or an address; empty = the variables of OpenTelemetry.
+  std::string only;         ///< `traces` or `metrics`; empty = both.
+  double timeout_s = 60;    ///< For all requests and waits together.
+  bool is_dry_run = false;  ///< Prints the requests and sends nothing.
+};
+
+// FaultsOptions: the options of `faults` alone.
+
+struct FaultsOptions {
+  std::string calls;                ///< A selector; empty = the list of syscost/call_errors.h.
+  std::vector<std::string> errors;  ///< `ENOSPC`, `SHORT`; empty = the table's.
+  bool is_lasting = false;          ///< Each later call of the syscall fails as well.
+  bool has_every_call = false;      ///< Not only the first of each call site.
+  std::size_t sample = 0;           ///< 0 = all.
+  std::uint64_t seed = 1;
+  std::size_t jobs = 1;
+  unsigned timeout_s = 10;
+  std::string framework;        ///< `googletest`, `catch2`, `doctest`; empty = found.
+  std::string folder = "auto";  ///< --cwd
+  bool has_own_tmp = false;     ///< --private-tmp
+  bool has_no_lines = false;
+  std::string state;                 ///< File; empty = none.
+  std::vector<std::string> fail_on;  ///< Words of outcomes, or `any`.
+  bool lists_errors = false;         ///< --errors: print the table instead.
+};
+
+// CheckOptions: the options of the commands that use a committed baseline.
+
+inline constexpr const char* kBaselineFile = "syscost.baseline";
+inline constexpr const char* kBudgetsFile = "syscost.toml";
+
+struct CheckOptions {
+  std::string output = kBaselineFile;  ///< baseline update: where to write it.
+  bool has_times = false;              ///< baseline update: times and percentiles too, for budgets of their growth.
+  bool allows_failed = false;          ///< Writing a baseline: a test that failed is written, without counts.
+  bool allows_lost = false;            ///< The same of a test that was not counted completely.
+  std::string baseline;                ///< check: empty = kBaselineFile where there is one.
+  std::string budgets;                 ///< check: empty = kBudgetsFile where there is one.
+  bool is_update = false;              ///< check: write what differs into the baseline.
+  std::vector<std::string> accepted;   ///< check: the same of the tests that match one of these patterns alone.
+  std::string gate_counts;             ///< check: `10%`; empty = counts are exact.
+  std::string gate_p99;                ///< check: `20%`; empty = latencies are not gated.
+
+  bool writes() const { return is_update || !accepted.empty(); }
+};
+
+// TraceOptions: the options of `trace` alone.
+
+struct TraceOptions {
+  std::string test;                  ///< TEST, or a trace file.
+  std::string from;                  ///< FILE: a trace file, a CSV or a folder; empty = syscost_artifacts here.
+  std::string syscall;               ///< A selector (model/choice.h).
+  std::vector<std::string> errnos;   ///< `ENOENT`
+  std::string site;                  ///< A part of a site.
+  bool is_critical_path = false;     ///< The critical path instead of the calls.
+  bool is_errors_only = false;       ///< Calls that failed.
+  std::vector<std::string> threads;  ///< Kernel's ids, as given.
+  std::vector<std::uint32_t> thread_ids;
+  std::vector<std::string> between;  ///< Two times, as given.
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+  std::string first, last, slowest;  ///< As given; at most one.
+  std::optional<std::size_t> most;   ///< Which of them: the one that is not empty.
+};
+
+// The options of `bench findings`.
+
+struct FindingsOptions {
+  bool lists_rules = false;          ///< --rules
+  std::vector<std::string> ignored;  ///< --ignore: names of rules.
+  std::vector<std::string> fail_on;  ///< --fail-on: names of rules, or `any`.
+  bool has_notes = false;            ///< --notes: those, too.
+  std::string artifacts;             ///< --artifacts: the folder of traces; empty = the one beside each CSV.
+};
+
+// ReportOptions: the options of `report` alone.
+
+struct ReportOptions {
+  std::string output;                ///< A file, or `-` for stdout.
+  std::string stamps;                ///< A stamp file, for pictures of GPU launches; empty = none.
+  std::vector<std::string> compare;  ///< OLD and NEW; empty = nothing is compared.
+};
+
+// Options: the options of the command line, checked.
 
 enum class Command {
   run,
@@ -79,7 +164,7 @@ struct Options {
   Command command = Command::summary;
   std::vector<std::string> runs;           ///< RUN arguments: files or folders.
   std::string test;                        ///< show, log: full name or a unique part of it; empty = none.
-  std::string syscall;                     ///< show: a selector (model/syscall_choice.h); empty = all.
+  std::string syscall;                     ///< show: a selector (model/choice.h); empty = all.
   std::string svg;                         ///< show: file for a picture; empty = none.
   std::string binary;                      ///< doctor: empty = the installed syscost.
   std::vector<std::string> run_arguments;  ///< run: its options, --, the command; syscost-run reads them.
@@ -104,7 +189,7 @@ struct Options {
   bool all_runs = false;
   csv::Folders folders = csv::Folders::flat;  ///< --recursive
   bool all = false;
-  std::string tests;                 ///< --test: patterns (model/test_choice.h); empty = all.
+  std::string tests;                 ///< --test: patterns (model/choice.h); empty = all.
   std::string sort;                  ///< --sort: one of the command's keys; empty = worst first, or as in the file.
   std::optional<std::size_t> top;    ///< --top: so many tests at most, 0 = all; none = what the screen has room for.
   bool has_details = false;          ///< summary: the tables of each test.

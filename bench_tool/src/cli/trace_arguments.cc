@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/trace_arguments.h"
+#include "cli/arguments.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/lists.h"
-#include "cli/raw_options.h"
-#include "cli/validators.h"
+#include "cli/parse.h"
 
 namespace syscost::bench::cli {
 namespace {

@@ -5,16 +5,19 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <memory>
+#include <new>
+#include <string>
 #include <system_error>
 #include <utility>
-
-#include "csv/inflate.h"
+#include <vector>
 
 namespace syscost::bench::csv {
 namespace {
@@ -173,6 +176,202 @@ bool is_own_file_there(const std::string& name, Problems& problems) {
   if (std::filesystem::is_regular_file(status)) return true;
   problems.add(name, 0, "is no regular file, so it is not read");
   return false;
+}
+
+namespace {
+
+constexpr std::size_t kPackedBlockBytes = std::size_t{64} << 10;
+
+enum class Fault { none, cut_short, damaged, unpacks_to_too_much, followed_by_others };
+
+class FaultTexts : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "gzip"; }
+  std::string message(int fault) const override {
+    switch (static_cast<Fault>(fault)) {
+      case Fault::cut_short:
+        return "its gzip data stop before their end; copy or pack it again";
+      case Fault::damaged:
+        return "its gzip data are damaged; copy or pack it again";
+      case Fault::unpacks_to_too_much:
+        return fmt::format(
+            "it unpacks to more than {} times its size: not written by syscost; what follows is not read",
+            kMostTimesPacked);
+      case Fault::followed_by_others:
+        return "something that is no gzip data follows its gzip data; what follows is not read";
+      case Fault::none:
+        break;
+    }
+    return "no fault";
+  }
+};
+
+/// The state of one reading. A fault is thrown again each time.
+class Inflater {
+ public:
+  explicit Inflater(ReadBytes packed) : packed_(std::move(packed)), block_(kPackedBlockBytes) {
+    constexpr int kGzipOnly = 16 + MAX_WBITS;
+    if (::inflateInit2(&stream_, kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  ~Inflater() { ::inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  std::size_t read(char* buffer, std::size_t size) {
+    for (;;) {
+      if (fault_ != Fault::none) {
+        static const FaultTexts texts;
+        throw std::system_error(static_cast<int>(fault_), texts);
+      }
+      if (is_at_end_) return 0;
+      if (stream_.avail_in == 0 && !refill()) continue;
+      if (is_between_members_ && !begin_member()) continue;
+      stream_.next_out = reinterpret_cast<Bytef*>(buffer);
+      stream_.avail_out = static_cast<uInt>(std::min<std::size_t>(size, 1U << 30U));
+      const uInt room = stream_.avail_out;
+      const int code = ::inflate(&stream_, Z_NO_FLUSH);
+      const std::size_t got = room - stream_.avail_out;
+      unpacked_bytes_ += got;
+      if (code == Z_STREAM_END) {
+        is_between_members_ = true;
+        ::inflateReset(&stream_);
+      } else if (code != Z_OK) {
+        fault_ = Fault::damaged;
+      }
+      if (unpacked_bytes_ > kAnyUnpackedBytes && unpacked_bytes_ > kMostTimesPacked * packed_bytes_) {
+        fault_ = Fault::unpacks_to_too_much;
+      }
+      if (got != 0) return got;
+    }
+  }
+
+ private:
+  /// False if nothing is left to unpack.
+  bool refill() {
+    const std::size_t got = packed_(block_.data(), block_.size());
+    packed_bytes_ += got;
+    stream_.next_in = reinterpret_cast<Bytef*>(block_.data());
+    stream_.avail_in = static_cast<uInt>(got);
+    if (got != 0) return true;
+    is_at_end_ = is_between_members_;
+    if (!is_at_end_) fault_ = Fault::cut_short;
+    return false;
+  }
+
+  /// Another packed file may follow the first one, or zeros that fill the block of a tape. False if there is nothing
+  /// more to unpack now.
+  bool begin_member() {
+    while (stream_.avail_in != 0 && *stream_.next_in == 0) {
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
+    if (stream_.avail_in == 0) return false;
+    constexpr Bytef kFirstByte = 0x1F;
+    if (*stream_.next_in != kFirstByte) {
+      fault_ = Fault::followed_by_others;
+      return false;
+    }
+    is_between_members_ = false;
+    return true;
+  }
+
+  ReadBytes packed_;
+  std::vector<char> block_;
+  z_stream stream_{};
+  std::uint64_t packed_bytes_ = 0;
+  std::uint64_t unpacked_bytes_ = 0;
+  bool is_between_members_ = true;
+  bool is_at_end_ = false;
+  Fault fault_ = Fault::none;
+};
+
+}  // namespace
+
+bool is_gzip(std::string_view beginning) {
+  return beginning.starts_with("\x1F\x8B");
+}
+
+ReadBytes inflated(ReadBytes packed) {
+  return [inflater = std::make_shared<Inflater>(std::move(packed))](char* buffer, std::size_t size) {
+    return inflater->read(buffer, size);
+  };
+}
+
+namespace {
+
+// Fits the second-level cache of a core, because several passes read the bytes.
+constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+bool LineSource::next(Line& line) {
+  for (;;) {
+    const char* const data = buffer_.data();
+    const auto* feed =
+        searched_ == end_ ? nullptr : static_cast<const char*>(std::memchr(data + searched_, '\n', end_ - searched_));
+    if (feed != nullptr) {
+      hand_out(line, data + begin_, feed);
+      searched_ = begin_ = static_cast<std::size_t>(feed - data) + 1;
+      return true;
+    }
+    searched_ = end_;
+    if (end_ - begin_ > kMaxLineBytes) {
+      drop_rest(line);
+      return true;
+    }
+    if (fill()) continue;
+    if (begin_ == end_) return false;
+    hand_out(line, buffer_.data() + begin_, buffer_.data() + end_);
+    begin_ = end_;
+    return true;
+  }
+}
+
+void LineSource::hand_out(Line& line, const char* begin, const char* end) {
+  ++lines_;
+  line.number = lines_;
+  line.damage = Damage::none;
+  const auto size = static_cast<std::size_t>(end - begin);
+  if (has_nul_ && std::memchr(begin, '\0', size) != nullptr) line.damage = Damage::has_nul;
+  if (size > kMaxLineBytes) line.damage = Damage::too_long;
+  line.text = std::string_view(begin, size);
+  if (line.text.ends_with('\r')) line.text.remove_suffix(1);
+  if (lines_ == 1 && line.text.starts_with(kByteOrderMark)) line.text.remove_prefix(kByteOrderMark.size());
+}
+
+void LineSource::drop_rest(Line& line) {
+  std::size_t size = 0;
+  for (;;) {
+    const auto* feed = static_cast<const char*>(std::memchr(buffer_.data() + begin_, '\n', end_ - begin_));
+    if (feed != nullptr) {
+      searched_ = begin_ = static_cast<std::size_t>(feed - buffer_.data()) + 1;
+      break;
+    }
+    size += end_ - begin_;
+    searched_ = begin_ = end_;
+    is_at_end_ = is_at_end_ || size > kEndlessLineBytes;
+    if (!fill()) break;
+  }
+  line = {{}, ++lines_, size > kEndlessLineBytes ? Damage::endless : Damage::too_long};
+}
+
+bool LineSource::fill() {
+  if (is_at_end_) return false;
+  if (begin_ != 0) {
+    std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+              buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+    end_ -= begin_;
+    searched_ -= begin_;
+    begin_ = 0;
+  }
+  if (end_ + kBlockBytes / 2 + kReadableAfterLine > buffer_.size())
+    buffer_.resize(end_ + kBlockBytes + kReadableAfterLine);
+  const std::size_t got = read_bytes_(buffer_.data() + end_, buffer_.size() - kReadableAfterLine - end_);
+  is_at_end_ = got == 0;
+  end_ += got;
+  has_nul_ = std::memchr(buffer_.data(), '\0', end_) != nullptr;
+  return got != 0;
 }
 
 }  // namespace syscost::bench::csv

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Input: a file that bench reads, opened once.
+// Input: a file that bench reads, opened once, unpacked if gzip packed it, and cut into lines.
 //
 // A pipe cannot be opened twice: when the first descriptor is closed the writer is gone, and the second open waits for
-// another writer for ever. So one descriptor serves the look at what kind of file it is and the reading; what was
-// looked at is kept for the reader. What gzip packed is unpacked on the way.
+// another writer for ever. So one descriptor serves the look at the file's kind and the reading. The bytes that the
+// look took are kept for the reader. A file may hold anything, so the memory for a line is bounded.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,18 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "csv/problems.h"
 
 namespace syscost::bench::csv {
+
+// Input: a file that bench reads, opened once.
+//
+// A pipe cannot be opened twice: when the first descriptor is closed the writer is gone, and the second open waits for
+// another writer for ever. So one descriptor serves the look at what kind of file it is and the reading; what was
+// looked at is kept for the reader. What gzip packed is unpacked on the way.
 
 /// Delivers up to `size` bytes into `buffer`; 0 at the end. Throws std::system_error when reading fails.
 using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
@@ -77,5 +85,72 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 /// True if a regular file is at the path `name`, which the user did not name. If something else is, notes that: someone
 /// may have put a FIFO there, and opening it would wait for ever.
 bool is_own_file_there(const std::string& name, Problems& problems);
+
+// Inflate: unpacks files that gzip packed, while they are read.
+//
+// People keep runs for months, and packed ones take a thirtieth of the space. A packed file may be cut short, damaged,
+// or made to unpack to more than any machine can hold. Each of these ends in a message. Reading takes the memory of one
+// block.
+
+/// Rows pack to a twentieth or a fiftieth. What unpacks to more than this many times its size, and to more than
+/// kAnyUnpackedBytes, was made to fill memory.
+inline constexpr std::uint64_t kMostTimesPacked = 200;
+inline constexpr std::uint64_t kAnyUnpackedBytes = std::uint64_t{64} << 20;
+
+/// True for the beginning of a file that gzip wrote.
+bool is_gzip(std::string_view beginning);
+
+/// Returns a reader that unpacks the bytes of `packed`. It reads several packed files in a row as one. It throws
+/// std::system_error if `packed` does, and if the data are cut short, damaged, or unpack to too much.
+ReadBytes inflated(ReadBytes packed);
+
+// LineSource: cuts any bytes into lines. Each line has its number, and what is wrong with it.
+//
+// A file may hold anything: a line without an end, NUL bytes, a last line that was never closed. Memory for a line is
+// bounded. After a bad line the next lines are handed out as usual.
+
+/// Longest line that is read; a row of ours is at most about 10 KiB (a histogram with every bucket filled).
+inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
+
+/// A longer line counts as endless, as that of /dev/zero; then nothing more is read.
+inline constexpr std::size_t kEndlessLineBytes = std::size_t{64} << 20;
+
+enum class Damage { none, too_long, has_nul, endless };
+
+struct Line {
+  std::string_view text;  ///< Without the line end. You may read kReadableAfterLine bytes after it; they mean nothing.
+  std::uint64_t number = 0;  ///< From 1.
+  Damage damage = Damage::none;
+};
+
+class LineSource {
+ public:
+  /// How many bytes you may read after a line's text. So you can read it in steps of 16 bytes, up to its end.
+  static constexpr std::size_t kReadableAfterLine = 16;
+
+  explicit LineSource(ReadBytes read_bytes) : read_bytes_(std::move(read_bytes)) {}
+
+  /// Hands out the next line, which stays until the next call; false at the end. A byte order mark is no part of the
+  /// first line.
+  bool next(Line& line);
+  /// The number of lines handed out so far.
+  std::uint64_t lines() const { return lines_; }
+
+ private:
+  /// Reads more bytes into the buffer; false at the end.
+  bool fill();
+  /// Hands out a line that is longer than kMaxLineBytes, and drops the rest of it.
+  void drop_rest(Line& line);
+  void hand_out(Line& line, const char* begin, const char* end);
+
+  ReadBytes read_bytes_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;     ///< Where the bytes begin that were not handed out yet.
+  std::size_t searched_ = 0;  ///< No line ends before this.
+  std::size_t end_ = 0;       ///< Where the bytes end that were read.
+  bool has_nul_ = false;      ///< A zero byte is among them.
+  bool is_at_end_ = false;
+  std::uint64_t lines_ = 0;
+};
 
 }  // namespace syscost::bench::csv

@@ -5,7 +5,7 @@
 #include <ostream>
 #include <utility>
 
-#include "csv/printable.h"
+#include "csv/text.h"
 
 namespace syscost::bench::csv {
 

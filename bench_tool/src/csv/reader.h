@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The reader: a CSV of ours, row by row, as cells.
+// The reader: a CSV of ours, row by row, as cells. A large file is cut into parts and read on all cores.
 //
 // A large file is often read for a few of its rows. So the handler of a row tells the reader which of the next rows it
 // does not need, and the reader does not even split those. If a line cannot be used, it becomes a problem with its line
@@ -12,14 +12,20 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "csv/cells.h"
 #include "csv/input.h"
-#include "csv/line_source.h"
 #include "csv/problems.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::csv {
+
+// The reader: a CSV of ours, row by row, as cells.
+//
+// A large file is often read for a few of its rows. So the handler of a row tells the reader which of the next rows it
+// does not need, and the reader does not even split those. If a line cannot be used, it becomes a problem with its line
+// number, and the reader goes on with the next line.
 
 /// One row; cells live until the handler returns.
 class Row {
@@ -70,5 +76,23 @@ std::string version_fault(std::uint64_t version);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);
+
+// Parts of a file, so that a large one is read on all cores.
+//
+// No field of a syscost CSV holds a line break. So every line feed ends a row, and a file can be cut after any of them.
+// A part counts its lines from its own first one. The code that joins the parts adds the number of lines
+// before.
+
+/// The part at offset 0 begins with the header, the others with a row.
+struct FilePart {
+  std::uint64_t offset = 0;
+  std::uint64_t size = 0;  ///< 0: to the end, however far that is.
+};
+
+/// At least one part, at most `most`; small files, pipes and files that cannot be read are one. `input` is open.
+std::vector<FilePart> split_file(Input& input, unsigned most);
+
+/// Reads a part of the open `input`; see read_csv(). Parts of one input may be read by several threads at once.
+ReadEnd read_csv_part(Input& input, const FilePart& part, const RowHandler& handle, Problems& problems);
 
 }  // namespace syscost::bench::csv

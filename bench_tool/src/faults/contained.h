@@ -4,11 +4,7 @@
 //
 // A test that lost a call may do anything: hang, start processes that leave their session, fill a folder. So each run
 // has a keeper, a process between bench and the command. If a process below the command loses its parent, it becomes a
-// child of the keeper (PR_SET_CHILD_SUBREAPER), in any session. The keeper kills the last of
-// them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in any way, also by SIGKILL,
-// they see that, kill and remove. One more process, the janitor, then removes what lies around the folders of the runs.
-//
-// Not for programs with threads: it forks.
+// child of the keeper, so the keeper finds every process of the tree in /proc, and learns how the command ended.
 #pragma once
 
 #include <sys/types.h>
@@ -20,15 +16,38 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "faults/end_report.h"
-#include "os/remove_tree.h"
+#include "os/temporary_folder.h"
 
 namespace syscost::bench::faults {
+
+// EndReport: how a command of syscost-run ended, by the descriptor that the keeper passes to it (--report-end).
+//
+// syscost-run ends with the command's exit code, as a shell does, and prints where the command prints. So its own end
+// does not tell what the command did: 2 may be a refusal or the test's exit(2), 137 a SIGKILL or what main() returned.
+
+struct EndReport {
+  std::optional<int> status;  ///< Of the command, as waitpid() gives it. None: it did not run to an end.
+  std::string refusal;        ///< Why it could not be measured; empty = it could.
+};
+
+/// Lines that this version does not know are left out.
+EndReport read_end_report(std::string_view text);
+
+// Contained runs: each runs a command in a process tree and a folder of its own, and removes both at its end.
+//
+// A test that lost a call may do anything: hang, start processes that leave their session, fill a folder. So each run
+// has a keeper, a process between bench and the command. If a process below the command loses its parent, it becomes a
+// child of the keeper (PR_SET_CHILD_SUBREAPER), in any session. The keeper kills the last of
+// them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in any way, also by SIGKILL,
+// they see that, kill and remove. One more process, the janitor, then removes what lies around the folders of the runs.
+//
+// Not for programs with threads: it forks.
 
 /// What the working directory of a run is.
 enum class WorkingFolder {
@@ -44,7 +63,7 @@ struct ContainedCommand {
   std::vector<std::string> arguments;  ///< The program first, with its path.
   std::vector<std::string> variables;  ///< `NAME=VALUE`, over ours; `NAME`: without it.
   WorkingFolder folder = WorkingFolder::bounded_copy;
-  bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (end_report.h).
+  bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (contained.h).
   bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
   /// Sanitizers write to a file of the run, unless the user has named one. A death test then finds nothing in its
   /// output.
@@ -119,5 +138,25 @@ class ContainedRuns {
   std::map<int, Keeper> keepers_;
   std::map<WorkingFolder, std::shared_ptr<const WorkingPlan>> plans_;
 };
+
+// The processes below this one, as /proc has them, by the numbers that this process knows them by: in a PID namespace
+// /proc may be that of an outer one.
+
+/// The children of this process, their children, and so on. Left out: the processes of `spared` with all that is below
+/// them, and processes that have ended.
+std::set<pid_t> processes_below(const std::set<pid_t>& spared = {});
+
+struct KilledTree {
+  std::uint64_t processes = 0;  ///< That were alive at the first look.
+  bool is_gone = true;          ///< False: one is left after some seconds, for example inside a driver.
+  bool is_listed = true;        ///< False: /proc does not show this process, so it is not known which one is left.
+};
+
+/// Why one is left.
+std::string not_killed(const KilledTree& killed);
+
+/// Kills and reaps all processes below this one, but for `spared` and what is below these. This process must be a
+/// subreaper, so that it becomes their parent.
+KilledTree kill_processes_below(const std::set<pid_t>& spared = {});
 
 }  // namespace syscost::bench::faults

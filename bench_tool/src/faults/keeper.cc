@@ -23,10 +23,10 @@
 #include <system_error>
 
 #include "agent/common/variables.h"
-#include "faults/process_tree.h"
+#include "faults/contained.h"
 #include "faults/run_folder.h"
 #include "os/files.h"
-#include "os/remove_tree.h"
+#include "os/temporary_folder.h"
 
 namespace syscost::bench::faults {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Plan: which calls of which tests a sweep fails, with which errors, and in which order.
+// Plan: which calls of which tests a sweep fails, with which errors, and in which order; and the check of the user's
+// words for them before anything runs.
 //
 // A failure is one call of one test with one error. All failures of a suite are often too many, so those that teach
 // most come first: the first call of each call site. --every-call adds the others, and --sample takes some of the list.
@@ -15,6 +16,11 @@
 #include <vector>
 
 namespace syscost::bench::faults {
+
+// Plan: which calls of which tests a sweep fails, with which errors, and in which order.
+//
+// A failure is one call of one test with one error. All failures of a suite are often too many, so those that teach
+// most come first: the first call of each call site. --every-call adds the others, and --sample takes some of the list.
 
 /// In place of an errno: the call is made, and moves one byte only.
 inline constexpr std::string_view kShort = "SHORT";
@@ -74,7 +80,7 @@ struct Failure {
 std::string failure_text(std::string_view syscall, std::string_view error);
 
 struct PlanOptions {
-  std::string calls;                ///< Selector (model/syscall_choice.h); empty = kSweptCalls.
+  std::string calls;                ///< Selector (model/choice.h); empty = kSweptCalls.
   std::vector<std::string> errors;  ///< Instead of those of the table, or kShort; empty = the table's.
   bool is_lasting = false;          ///< Each later call of the syscall fails as well.
   bool has_every_call = false;      ///< Not only the first of each call site.
@@ -105,5 +111,17 @@ std::string selector_fault(const std::string& calls);
 
 /// What is wrong with the name of an errno, or "".
 std::string error_fault(const std::string& error);
+
+// Words: checks the selector and the errnos of a sweep before anything runs.
+//
+// bench knows no table of syscalls and none of errnos: it links nothing of the plugin. The runner has both tables, and
+// reads the same words for --filter and --inject. So it reads them for us, and its message has the nearest name.
+
+/// What is wrong with the names in `options`, or "". `runner`: the path of syscost-run.
+std::string words_fault(const std::string& runner, const PlanOptions& options);
+
+/// The message of the runner about a bad value, in the words of this command: `--calls: 'fsnyc' is not a known syscall.
+/// Did you mean 'fsync'?`
+std::string as_own_words(std::string_view output);
 
 }  // namespace syscost::bench::faults

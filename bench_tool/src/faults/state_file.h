@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "faults/folder_scan.h"
-#include "faults/framework.h"
+#include "faults/learning.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
+#include "faults/run_folder.h"
 
 namespace syscost::bench::faults {
 

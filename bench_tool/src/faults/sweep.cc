@@ -12,7 +12,6 @@
 #include <map>
 #include <system_error>
 
-#include "faults/folder_scan.h"
 #include "faults/outcome.h"
 #include "faults/run_folder.h"
 #include "faults/test_row.h"

@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "faults/contained.h"
-#include "faults/framework.h"
+#include "faults/learning.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
 #include "faults/state_file.h"
-#include "model/test_choice.h"
+#include "model/choice.h"
 
 namespace syscost::bench::faults {
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Looks for findings in the windows of a RUN.
+// find: looks for findings in the windows of a RUN, and puts them in groups as people read them.
+//
+// A finding is one thing that a test does and that costs more than it has to, with the figures that show it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -12,14 +15,50 @@
 #include <utility>
 #include <vector>
 
-#include "findings/finding.h"
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "model/dataset.h"
-#include "model/group.h"
 #include "stats/window_summary.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::findings {
+
+// Finding: one thing that a test does and that costs more than it has to, with the figures that show it.
+//
+// A count says how often a syscall was called. A finding says what that means: these 1200 writes of 64 bytes can be
+// one. Rules find them (rules.h). A rule that lacks data is never silent: NotChecked names it, and what it needs.
+//
+// A finding is a fault that the data proves. A note is a cost that may be on purpose: a test of sleeping has to sleep.
+// People ask for notes; nothing fails because of one, unless they name its rule.
+
+struct Finding {
+  std::string_view rule;  ///< `tiny-writes`: as in docs/findings.md.
+  std::string window;     ///< As WindowSummary::name.
+  std::string syscall;    ///< `write`; empty if it is about no single one.
+  std::string site;       ///< `src/log.cc:17 Log::batch`; empty if it is not known.
+  std::string evidence;   ///< One sentence with figures.
+  std::string remedy;     ///< One sentence, imperative.
+  double cost_ns = 0;     ///< Kernel time of the calls in question, as in the window's other figures; 0: not measured.
+  bool is_note = false;   ///< The data does not prove that it is a fault.
+};
+
+/// A rule that some windows do not have the data for.
+struct NotChecked {
+  std::string_view rule;
+  std::string reason;       ///< `needs a trace (--syscost_trace)`
+  std::size_t windows = 0;  ///< So many of them.
+};
+
+/// All findings of a RUN.
+struct Findings {
+  std::vector<Finding> found;           ///< Those that are no notes. The most expensive first.
+  std::vector<Finding> notes;           ///< The most expensive first.
+  std::size_t hidden_notes = 0;         ///< That a command took out of `notes`, because it does not print them.
+  std::vector<NotChecked> not_checked;  ///< In the order of the rules.
+  std::size_t windows = 0;              ///< That rules looked at,
+  std::size_t traced = 0;               ///< and so many of them have a trace.
+};
+
+// Looks for findings in the windows of a RUN.
 
 struct FindOptions {
   std::set<std::string, std::less<>> ignored = {};  ///< Names of rules that are left out.
@@ -70,5 +109,27 @@ class Finder {
 
 /// All of `groups`, without traces.
 Findings find(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options = {});
+
+// Findings in groups, as people read them: by rule, and those of one line together.
+
+/// The findings of a rule that have one line: those of tests that use the same fixture.
+struct AlikeFindings {
+  const Finding* worst = nullptr;
+  std::set<std::string_view> windows;  ///< The names of their windows, that of the worst included.
+  double cost_ns = 0;                  ///< Of all of them.
+};
+
+struct RuleFindings {
+  const Rule* rule = nullptr;
+  double cost_ns = 0;  ///< Of all of them.
+  std::vector<AlikeFindings> parts = {};
+};
+
+/// The most expensive rule first. `found` begins with its most expensive finding. The result points into `found`, which
+/// must live longer.
+std::vector<RuleFindings> by_rule(const std::vector<Finding>& found);
+
+/// Keeps the `most` parts that cost most, of all rules; 0: all. Returns how many are gone.
+std::size_t keep_dearest(std::vector<RuleFindings>& rules, std::size_t most);
 
 }  // namespace syscost::bench::findings

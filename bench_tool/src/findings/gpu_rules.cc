@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "findings/gpu_rules.h"
+#include "findings/rules.h"
 
 #include <fmt/format.h>
 
@@ -10,8 +10,7 @@
 #include <string_view>
 
 #include "findings/thresholds.h"
-#include "render/ratio.h"
-#include "render/units.h"
+#include "render/numbers.h"
 
 namespace syscost::bench::findings {
 namespace {

@@ -1,20 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
 // The table of rules. Thresholds are in thresholds.h; a test holds the definitions against them.
+
+#include "findings/rules.h"
+
 #include <algorithm>
 #include <array>
-
-#include "findings/call_rules.h"
-#include "findings/gpu_rules.h"
-#include "findings/io_rules.h"
-#include "findings/lookup_rules.h"
-#include "findings/memory_rules.h"
-#include "findings/path_rules.h"
-#include "findings/reread_rules.h"
-#include "findings/rule.h"
-#include "findings/sleep_rules.h"
-#include "findings/sync_rules.h"
-#include "findings/wait_rules.h"
 
 namespace syscost::bench::findings {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Sleeps of a window: which of them wait for an event that could have woken the thread?
+// Sleeps of a window: which of them wait for an event that could have woken the thread? And the rules about them.
 //
 // A sleep alone proves nothing: a test of a timer has to sleep. Two forms do prove something. A thread that sleeps,
 // looks, finds nothing and sleeps again waits for what it looks for. And a thread that sleeps and then connects, while

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// TracedWindow: the calls of a trace in order, with what each descriptor and path of them is.
+// TracedWindow: the calls of a trace in order, with what each descriptor and path of them is, and which of them one
+// call of the test made.
 //
 // The trace has texts: `openat(AT_FDCWD, "app.log", O_RDONLY) = 3`, then `read(3, ...)`. Rules ask which file a read is
-// of. Descriptors are followed from the call that makes them to their close, over dup and fcntl; those that a window
-// did not open itself, and those that the kernel writes into memory (pipe2, socketpair), are unknown.
+// of, so descriptors are followed from the call that makes them to their close.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -18,10 +19,54 @@
 #include <utility>
 #include <vector>
 
-#include "findings/one_call.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::findings {
+
+// OneCall: did one call that the test makes lead to several syscalls?
+//
+// A test may do small things one by one, because it tests them: it writes a record, and the next one. What a library
+// does within one call of the test is another matter: the test asked once. Call stacks tell these apart. The innermost
+// function of the test's own code stands at one place for both syscalls, and a function below it goes on from one
+// syscall to the next.
+
+class OneCall {
+ public:
+  /// Of the stacks of `trace`, which must outlive it.
+  explicit OneCall(const trace::TraceFile& trace);
+
+  /// True if one call of the test's code leads to both, as far as a function with lines is at another place in each.
+  /// Or if a thread makes both that runs no code of the test. False if a stack is not known.
+  bool makes(const trace::Call& a, const trace::Call& b) const;
+  /// The same, and that function makes `b` further down. A loop around it would come back to `a`.
+  bool makes_in_order(const trace::Call& a, const trace::Call& b) const;
+  /// The function of a system's library that the program called for this: `malloc` of an mmap; "" if it is not known.
+  std::string_view system_function(const trace::Call& call) const;
+
+ private:
+  /// What the function that goes on from `a` to `b` is in their stacks.
+  struct Fork {
+    bool is_one_call = false;
+    const trace::Frame* a = nullptr;  ///< Null in a thread without code of the test.
+    const trace::Frame* b = nullptr;
+  };
+  struct Stack {
+    std::size_t test_end = 0;   ///< So many frames, from the outermost on, end with the test's own code.
+    bool is_of_thread = false;  ///< A thread's whole stack, of code with lines, without code of the test.
+  };
+
+  Fork fork_of(const trace::Call& a, const trace::Call& b) const;
+
+  const trace::TraceFile& trace_;
+  std::vector<bool> has_lines_;  ///< By frame: a function of the program's, and its line is known.
+  std::vector<Stack> stacks_;
+};
+
+// TracedWindow: the calls of a trace in order, with what each descriptor and path of them is.
+//
+// The trace has texts: `openat(AT_FDCWD, "app.log", O_RDONLY) = 3`, then `read(3, ...)`. Rules ask which file a read is
+// of. Descriptors are followed from the call that makes them to their close, over dup and fcntl; those that a window
+// did not open itself, and those that the kernel writes into memory (pipe2, socketpair), are unknown.
 
 /// An open file: several descriptors may be of one.
 struct OpenFile {

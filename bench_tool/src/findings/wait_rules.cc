@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "findings/wait_rules.h"
+#include "findings/rules.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "findings/syscall_families.h"
 #include "findings/thresholds.h"
-#include "render/units.h"
+#include "findings/window_calls.h"
+#include "render/numbers.h"
 
 namespace syscost::bench::findings {
 namespace {

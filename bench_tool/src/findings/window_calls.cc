@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "model/site.h"
-#include "stats/site_totals.h"
+#include "stats/sites.h"
 
 namespace syscost::bench::findings {
 namespace {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowCalls: the calls of one window, as rules ask for them.
+// WindowCalls: the calls of one window, as rules ask for them, and the families of syscalls that rules ask for
+// together.
 //
 // A rule is about a family of syscalls (all that write), while rows and summaries tell syscalls and their details
 // apart.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -14,10 +17,14 @@
 #include <string_view>
 
 #include "model/dataset.h"
-#include "model/group.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::findings {
+
+// WindowCalls: the calls of one window, as rules ask for them.
+//
+// A rule is about a family of syscalls (all that write), while rows and summaries tell syscalls and their details
+// apart.
 
 /// Calls of some syscalls together: per repetition, or per iteration where the summary's are. nullopt: not measured.
 struct CallSum {
@@ -64,5 +71,33 @@ class WindowCalls {
   const model::Group& group_;
   const stats::WindowSummary& summary_;
 };
+
+// The syscalls that rules ask for together.
+
+inline constexpr std::array<std::string_view, 5> kWrites = {"write", "writev", "pwrite64", "pwritev", "pwritev2"};
+inline constexpr std::array<std::string_view, 5> kReads = {"read", "readv", "pread64", "preadv", "preadv2"};
+inline constexpr std::array<std::string_view, 4> kSyncs = {"fsync", "fdatasync", "sync", "syncfs"};
+inline constexpr std::array<std::string_view, 3> kSends = {"sendto", "sendmsg", "sendmmsg"};
+inline constexpr std::array<std::string_view, 4> kOpens = {"open", "openat", "openat2", "creat"};
+/// They make or use descriptors on which a small write is a message.
+inline constexpr std::array<std::string_view, 14> kMessages = {
+    "socket",   "socketpair", "accept",   "accept4",  "sendto",  "sendmsg", "sendmmsg",
+    "recvfrom", "recvmsg",    "recvmmsg", "eventfd2", "eventfd", "pipe",    "pipe2"};
+/// They look a path up.
+inline constexpr std::array<std::string_view, 16> kLookups = {
+    "open",      "openat",     "openat2",  "stat",       "lstat",  "newfstatat", "statx",  "access",
+    "faccessat", "faccessat2", "readlink", "readlinkat", "execve", "chdir",      "statfs", "opendir"};
+inline constexpr std::array<std::string_view, 7> kPolls = {"poll",       "ppoll",       "select",      "pselect6",
+                                                           "epoll_wait", "epoll_pwait", "epoll_pwait2"};
+inline constexpr std::array<std::string_view, 2> kSleeps = {"nanosleep", "clock_nanosleep"};
+
+/// Errors by which a call says `not now`. Rules about waiting look at them.
+inline constexpr std::array<std::string_view, 6> kNotNow = {"EAGAIN",    "EINTR",    "EINPROGRESS",
+                                                            "ETIMEDOUT", "EALREADY", "ECHILD"};
+
+template <std::size_t n>
+bool is_one_of(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace syscost::bench::findings

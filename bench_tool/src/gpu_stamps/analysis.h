@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The figures of one launch, from its stamps. A figure that the stamps do not hold has a reason instead. A time below
-// the resolution of the timer is not changed here; it is printed as `<=` the resolution.
+// The figures of one launch, from its stamps: of warps and their threads, and of blocks on their SMs.
 //
-// Figures that the measured process writes as well come from syscost/gpu/stamp_figures.h, so that both agree.
+// A figure that the stamps do not hold has a reason instead. A time below the resolution of the timer is not changed
+// here; it is printed as `<=` the resolution. Figures that the measured process writes as well come from
+// syscost/gpu/stamp_figures.h, so that both agree.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +17,11 @@
 #include "syscost/gpu/stamp_figures.h"
 
 namespace syscost::bench::gpu_stamps {
+
+// The figures of one launch, from its stamps. A figure that the stamps do not hold has a reason instead. A time below
+// the resolution of the timer is not changed here; it is printed as `<=` the resolution.
+//
+// Figures that the measured process writes as well come from syscost/gpu/stamp_figures.h, so that both agree.
 
 /// A figure, or the reason why there is none.
 template <class Value>
@@ -135,5 +142,40 @@ struct Analysis {
 
 /// Keeps pointers into `launch`.
 Analysis analyze(const gpu::StampedLaunch& launch);
+
+// From stamps to units: threads put together to warps; warps and blocks as they are.
+
+/// Ordered by block and warp. A stamp without a known warp is left out.
+std::vector<Unit> units_of(const gpu::StampedLaunch& launch);
+
+/// How many stamps the launch's sizes ask for.
+gpu::Recorded expected_stamps(const gpu::StampedLaunch& launch);
+
+/// True when single threads were stamped.
+bool has_threads(const gpu::StampedLaunch& launch);
+
+Ranks ranks_of(const std::vector<std::uint64_t>& sorted);
+
+// Figures of blocks on their SMs: how they were handed out, in how many waves, and how evenly.
+
+using BlocksBySm = std::map<std::uint64_t, std::vector<gpu::BlockRun>>;
+
+Figure<Ranks> entry_skew(const gpu::StampedLaunch& launch, const BlocksBySm& by_sm);
+Figure<Waves> waves(const gpu::StampedLaunch& launch, const BlocksBySm& by_sm);
+Figure<SmLoad> sm_load(const gpu::StampedLaunch& launch, const BlocksBySm& by_sm);
+
+// Figures of warps and their threads: how far apart they exit, which ran long, what of their width they used.
+
+Figure<ExitSpread> exit_spread(const gpu::StampedLaunch& launch, const gpu::Recorded& resolution_ns);
+
+/// Work done / (32 x the most one thread of the warp did), over all warps that counted.
+Figure<SimtEfficiency> simt_efficiency(const std::vector<Unit>& units);
+
+/// Units with a time over the median by more than three robust standard deviations (1.4826 x the median absolute
+/// deviation, which is one of a normal distribution) and by more than the timer resolves. Pointers into `units`.
+Figure<Stragglers> stragglers(const std::vector<Unit>& units, const gpu::Recorded& resolution_ns);
+
+/// Eta squared of a one-way analysis of variance: exits, from the warp's first, by the thread's number modulo 2 to 32.
+Figure<Pattern> exit_pattern(const gpu::StampedLaunch& launch);
 
 }  // namespace syscost::bench::gpu_stamps

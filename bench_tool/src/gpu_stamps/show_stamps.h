@@ -11,9 +11,27 @@
 #include "cli/options.h"
 #include "csv/input.h"
 #include "csv/problems.h"
-#include "render/paint.h"
+#include "gpu_stamps/analysis.h"
+#include "render/terminal.h"
 
 namespace syscost::bench::gpu_stamps {
+
+// The figures of stamps as text for people, or as the same numbers for machines.
+
+/// `Sum.Tree, GPU kernel sum_tree, launch 0`
+std::string name_of(const gpu::StampedLaunch& launch);
+
+/// `(3,0,0)`
+std::string place_text(const gpu::Extent3& place);
+
+std::string stamps_text(const Analysis& analysis, const render::Paint& paint);
+std::string stamps_json(const std::string& file, const std::vector<Analysis>& analyses);
+/// One row for each stamp; times from the launch's first stamp, so that they are exact in any tool.
+std::string stamps_csv(const std::vector<Analysis>& analyses);
+/// One picture: what ran on each SM when, and below it how long each warp took.
+std::string stamps_svg(const Analysis& analysis);
+
+// bench show of a stamp file: what each launch's stamps say, as text, JSON, CSV and a picture.
 
 /// Shows the open `input`; returns the exit code. `options.test`, where it is not empty, is a part of the launches'
 /// names that are shown.

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "gpu_stamps/render_stamps.h"
-#include "render/csv_writer.h"
+#include "gpu_stamps/show_stamps.h"
 #include "render/json.h"
+#include "render/numbers.h"
 
 namespace syscost::bench::gpu_stamps {
 namespace {

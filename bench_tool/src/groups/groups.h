@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Groups: tests of a run that behave alike.
+// Groups: tests of a run that behave alike, the calls that all tests of a fixture make, and the words for both.
 //
 // A suite of two thousand tests has a few kinds of tests. The kinds show what a fixture costs, and which tests are
 // unlike all others. Two tests behave alike if they make the same syscalls about as often. docs/groups.md says
@@ -8,12 +8,20 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "groups/behaviour.h"
 
 namespace syscost::bench::groups {
+
+// Groups: tests of a run that behave alike.
+//
+// A suite of two thousand tests has a few kinds of tests. The kinds show what a fixture costs, and which tests are
+// unlike all others. Two tests behave alike if they make the same syscalls about as often. docs/groups.md says
+// precisely how a group is found.
 
 /// So many calls of a syscall.
 struct Calls {
@@ -64,5 +72,23 @@ inline constexpr std::size_t kMostGroups = 20;
 
 /// Groups the tests of `behaviours`. The same input gives the same groups.
 Grouping group_tests(const Behaviours& behaviours);
+
+// Fixtures: the calls that every test of a fixture makes.
+
+/// `Log` of `Log.Write`, `Suite/Log` of `Suite/Log.Write/3`; empty if the name has no such part.
+std::string_view fixture_of(std::string_view test);
+
+/// The calls that each of `tests` makes: of each syscall the least number. The most calls first.
+std::vector<Calls> common_calls(std::span<const Behaviour* const> tests, std::span<const Syscall> syscalls);
+
+/// The fixtures of two or more tests with common calls that make `least_share` or more of `all_calls`; the largest
+/// share first.
+std::vector<Fixture> fixtures_of(const Behaviours& behaviours, double all_calls, double least_share);
+
+// Words for calls: what a test does, as a person says it.
+
+/// `open, read, close files; look up paths` of the names of syscalls, in any order. Names that have no word stand as
+/// they are, if there is nothing else to say. At most some 60 characters.
+std::string words_of(std::span<const std::string_view> syscalls);
 
 }  // namespace syscost::bench::groups

@@ -3,8 +3,8 @@
 // Baseline: the counts that the tests of a project are expected to have, as a text file that is committed beside them.
 //
 // A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
-// what a review can read: a line for each count, sorted, in words that do not change while the counts do not. So a
-// change of one test is a diff of the few lines that are its counts.
+// the part that a review can read: a line for each count, sorted, in words that do not change while the counts do not.
+// If the change of one test is accepted, the lines of all other tests stay as they are, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,12 @@
 #include "csv/problems.h"
 
 namespace syscost::bench::model {
+
+// Baseline: the counts that the tests of a project are expected to have, as a text file that is committed beside them.
+//
+// A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
+// what a review can read: a line for each count, sorted, in words that do not change while the counts do not. So a
+// change of one test is a diff of the few lines that are its counts.
 
 /// With which the file begins.
 inline constexpr std::string_view kBaselineTitle = "syscost baseline";
@@ -72,7 +78,7 @@ struct Baseline {
   /// The parts of the environment that may change counts: backend, kernel release, filter, ...; a value may be empty.
   std::vector<std::pair<std::string, std::string>> surroundings;
   std::size_t runs = 0;
-  /// The count that stats/false_alarms.h makes over `runs`; none if there are fewer than 3 runs.
+  /// The count that stats/baseline_windows.h makes over `runs`; none if there are fewer than 3 runs.
   std::optional<std::size_t> tests_that_departed;
   std::map<std::string, std::string> classes;  ///< By name of the syscall, without detail: `file;desc`.
   std::vector<BaselineWindow> windows;
@@ -99,5 +105,20 @@ std::string to_text(Baseline baseline);
 
 /// Reads `text` of the file `name`. If it is no baseline, returns nothing and notes every fault in `problems`.
 std::optional<Baseline> parse_baseline(const std::string& name, std::string_view text, csv::Problems& problems);
+
+// Changes the lines of some windows in a baseline's text, and leaves all others as they are, byte for byte: who accepts
+// the change of one test does not want to review the rest.
+
+struct BaselineEdit {
+  BaselineWindow window;
+  bool is_removal = false;
+};
+
+/// Why lines of `window` cannot stand beside those that `told` is of; "" if they can.
+std::string why_not_beside(const BaselineWindow& window, const BaselineTold& told);
+
+/// `text` is a baseline that parse_baseline() reads, `told` is of its windows. `classes`: those of the new windows.
+std::string edited(std::string_view text, const BaselineTold& told, std::vector<BaselineEdit> edits,
+                   const std::map<std::string, std::string>& classes);
 
 }  // namespace syscost::bench::model

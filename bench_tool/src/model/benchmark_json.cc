@@ -2,11 +2,11 @@
 #include "model/benchmark_json.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "model/collector.h"
-#include "model/json_repair.h"
 
 namespace syscost::bench::model {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/json_repair.h"
+#include "model/benchmark_json.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "csv/printable.h"
+#include "csv/text.h"
 
 namespace syscost::bench::model {
 namespace {

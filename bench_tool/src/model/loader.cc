@@ -11,14 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "csv/file_kind.h"
-#include "csv/file_parts.h"
 #include "csv/reader.h"
+#include "csv/run_files.h"
 #include "model/benchmark_json.h"
 #include "model/collector.h"
+#include "model/incomplete_run.h"
 #include "model/run_selection.h"
-#include "model/shards.h"
-#include "model/start_time.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "csv/find_files.h"
 #include "csv/problems.h"
+#include "csv/run_files.h"
+#include "model/choice.h"
 #include "model/dataset.h"
-#include "model/test_choice.h"
 
 namespace syscost::bench::model {
 

@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: MIT
 //
-// RowParser: from the cells of a row to numbers and name ids, checking what the schema promises.
+// RowParser: from the cells of a row to numbers, names and lists, checking what the schema promises.
 //
 // A cell that cannot be what its column says is never read as 0: the row is refused with the column's name and text.
+// Some cells hold lists: classes `file;desc`, errnos `ENOENT:3 EINTR:1`, histograms `512:128 576:3`.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "csv/reader.h"
 #include "model/dataset.h"
+#include "syscost/histogram.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
+
+// RowParser: from the cells of a row to numbers and name ids, checking what the schema promises.
+//
+// A cell that cannot be what its column says is never read as 0: the row is refused with the column's name and text.
 
 /// Each parse function returns the fault of the row as a sentence, or "".
 class RowParser {
@@ -70,5 +78,20 @@ class RowParser {
 
 /// Reads the unsigned decimal number `cell`; an empty one is "not measured". False when it is neither.
 bool parse_measured(std::string_view cell, Measured& number);
+
+// Lists inside one cell: classes `file;desc`, errnos `ENOENT:3 EINTR:1`, histograms `512:128 576:3`.
+
+/// (errno name, count) in the order of the file; nullopt when the text is not such a list.
+std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_errnos(std::string_view text);
+
+/// True when `text` is a list that parse_errnos() reads.
+bool is_errnos(std::string_view text);
+
+/// Adds the buckets of `text` to `histogram` (its exact figures are columns of their own). False when the text is not
+/// such a list or names a bound that no bucket starts at; `histogram` may then hold a part of it.
+bool add_histogram_text(std::string_view text, Histogram& histogram);
+
+/// True when `classes` holds `word`: has_class("desc;volatile", "volatile").
+bool has_class(std::string_view classes, std::string_view word);
 
 }  // namespace syscost::bench::model

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: MIT
 //
-// Site: the line of the program that makes a call.
+// Site: the line of the program that makes a call, and rows with sites or other details, added up to one row.
 //
 // A run with --syscost_where writes a `syscall` row for each syscall and site; the column `detail` names the site.
-// Lines move with every edit, so no verdict depends on a site: the loader adds the sites of a syscall up
-// (fold_details.h), and commands read them only to say which line made a call.
+// Lines move with every edit, so no verdict depends on a site: the loader adds the sites of a syscall up, and commands
+// read them only to say which line made a call.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
+#include "model/dataset.h"
+
 namespace syscost::bench::model {
+
+// Site: the line of the program that makes a call.
+//
+// A run with --syscost_where writes a `syscall` row for each syscall and site; the column `detail` names the site.
+// Lines move with every edit, so no verdict depends on a site: the loader adds the sites of a syscall up
+// (site.h), and commands read them only to say which line made a call.
 
 /// One of these, in the order of how much is known:
 ///
@@ -45,5 +54,37 @@ std::string place_of(const Site& site);
 
 /// `src/log.cc:17 Log::batch`, `liblog.so+0x1234`, `unknown: no unwind information`.
 std::string text_of(const Site& site);
+
+// Details away: rows that tell calls of one syscall apart, added up to one row.
+//
+// A run with --syscost_detail beside one without: held against each other as they are, the plain run's row would be
+// gone and each detail new. A run with --syscost_where: an edit moves lines, and moved lines must change no verdict.
+// Rows of one window are disjoint, so their sum is the row that a plain run has.
+
+/// True when some `syscall` row says which calls of its syscall it holds. Sites are no such details: the loader folds
+/// them.
+bool has_details(const Dataset& data);
+
+/// Adds the details of each syscall of a sample up into one row. Percentiles stay right: histograms add up too.
+void fold_details(Dataset& data);
+
+/// Which syscalls have rows with details, and which have rows without details only.
+struct DetailedSyscalls {
+  std::set<std::string> detailed;
+  std::set<std::string> plain;
+};
+/// With `run_id`: in its rows.
+DetailedSyscalls detailed_syscalls(const Dataset& data, std::optional<NameId> run_id = {});
+
+/// As fold_details(), for these syscalls only.
+void fold_details(Dataset& data, const std::set<std::string>& syscalls);
+
+/// Two runs may have been asked for different details: folds those syscalls that have details in one of them, and rows
+/// without details in the other. Returns their names.
+std::set<std::string> fold_uneven_details(Dataset& one, Dataset& other);
+
+/// Adds the sites of each syscall of a sample up into one row; other details stay. Sets Dataset::has_sites. If `keeps`,
+/// the rows as they were become Dataset::site_rows.
+void fold_sites(Dataset& data, bool keeps);
 
 }  // namespace syscost::bench::model

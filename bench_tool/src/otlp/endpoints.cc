@@ -9,8 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "csv/printable.h"
-#include "csv/trimmed.h"
+#include "csv/text.h"
 
 namespace syscost::bench::otlp {
 namespace {

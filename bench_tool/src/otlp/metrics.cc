@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "model/lists.h"
+#include "model/row_parser.h"
 #include "stats/latency.h"
 #include "syscost/histogram.h"
 #include "syscost/schema.h"

@@ -11,8 +11,8 @@
 
 #include "csv/problems.h"
 #include "model/dataset.h"
-#include "otlp/process_run.h"
 #include "otlp/signals.h"
+#include "otlp/spans.h"
 
 namespace syscost::bench::otlp {
 

@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "model/measured.h"
+#include "model/row_store.h"
 
 namespace syscost::bench::otlp {
 

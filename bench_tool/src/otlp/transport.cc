@@ -11,7 +11,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "csv/printable.h"
+#include "csv/text.h"
 
 namespace syscost::bench::otlp {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "csv/printable.h"
+#include "csv/text.h"
 #include "render/json.h"
-#include "render/xml.h"
+#include "render/svg.h"
 
 namespace syscost::bench::render {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "csv/printable.h"
-#include "model/unfinished.h"
+#include "csv/text.h"
+#include "model/incomplete_run.h"
 
 namespace syscost::bench::render {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// OutputFile: a file that is there whole, or not at all.
+// OutputFile: a file that is there whole, or not at all; and the packing of text by gzip.
 #pragma once
 
 #include <string>
@@ -10,6 +10,8 @@
 #include "os/files.h"
 
 namespace syscost::bench::render {
+
+// OutputFile: a file that is there whole, or not at all.
 
 /// The kind of file that OutputFile may replace; it refuses to replace any other.
 struct OutputKind {
@@ -39,5 +41,10 @@ class OutputFile {
 
 /// Writes the whole file. Returns what is wrong, or "".
 std::string write_output(const std::string& path, OutputKind kind, std::string_view text);
+
+// Packing by gzip: the bodies of requests, and the parts of a report that are read later.
+
+/// Throws std::bad_alloc if there is no memory.
+std::string gzip(std::string_view text);
 
 }  // namespace syscost::bench::render

@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// The card of a test: everything that a report says about it.
+// The card of a test: everything that a report says about it, with the lines of the program that make its calls.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "findings/finding.h"
-#include "report/histogram.h"
+#include "findings/find.h"
 #include "report/run.h"
+#include "report/totals.h"
 #include "stats/latency.h"
-#include "stats/site_totals.h"
+#include "stats/sites.h"
 
 namespace syscost::bench::report {
+
+// The lines of the program that make the calls, as a table and as a flame graph.
+
+/// A line for each site, in the order of `sites`, at most `most`; empty if there are none.
+std::string lines_table(const std::vector<stats::SiteTotal>& sites, std::size_t most);
+
+/// The lines of all tests, and a flame graph of them.
+std::string lines_section(const std::vector<stats::SiteTotal>& sites);
+
+// The card of a test: everything that a report says about it.
 
 /// What is made for one card and then forgotten: that of all windows together is large.
 struct CardParts {

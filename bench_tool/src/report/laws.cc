@@ -10,9 +10,9 @@
 #include <string_view>
 #include <utility>
 
-#include "render/text_width.h"
-#include "render/units.h"
-#include "report/html.h"
+#include "render/numbers.h"
+#include "render/terminal.h"
+#include "report/page.h"
 
 namespace syscost::bench::report {
 namespace {

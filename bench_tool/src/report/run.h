@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "model/dataset.h"
-#include "model/group.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::report {

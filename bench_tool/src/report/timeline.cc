@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-#include "model/lists.h"
-#include "render/units.h"
-#include "report/html.h"
+#include "model/row_parser.h"
+#include "render/numbers.h"
+#include "report/page.h"
 
 namespace syscost::bench::report {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Families: the tests of a RUN that differ in sizes alone, and the laws of their counts.
+// Families: the tests of a RUN that differ in sizes alone, by their names or labels, and the laws of their counts.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "model/dataset.h"
-#include "model/group.h"
 #include "scale/complexity.h"
 #include "scale/law.h"
 #include "scale/solve_law.h"
 
 namespace syscost::bench::scale {
 
-/// A column of `syscall` rows that a law may say something about. law_rows.cc has the table.
+// Families: the tests of a RUN that differ in sizes alone, and the laws of their counts.
+
+/// A column of `syscall` rows that a law may say something about. family_laws.cc has the table.
 struct CountColumn {
   std::string_view name;
   model::Measured model::SyscallRow::*field;
@@ -77,5 +78,32 @@ std::vector<Family> families_of(const model::Dataset& data, const std::vector<mo
 
 /// `n = 64`, `n = 64, m = 2`.
 std::string size_text(const Family& family, const Size& size);
+
+// The sizes in the name of a test: `BM_Copy/64`, `BM_Copy/bytes:64/real_time`, `Sizes/Copy.Works/4096`, and in a label:
+// `size=4096`.
+
+/// A number in a name, with its name if it has one.
+struct Argument {
+  std::string name;  ///< `bytes` of `bytes:64`; else empty.
+  std::int64_t value = 0;
+};
+
+/// A name taken apart. Between parts[i] and parts[i + 1] stands arguments[i]; the names of arguments stand in the
+/// parts, too: {"BM_Copy/bytes:", "/real_time"}.
+struct SizedName {
+  std::vector<std::string> parts;
+  std::vector<Argument> arguments;
+};
+
+/// The arguments of a benchmark: the parts of its name that are a number or `name:number`. What Google Benchmark itself
+/// appends is none (`iterations:`, `min_time:`, ...), but for `threads:`.
+SizedName sized_benchmark(std::string_view name);
+
+/// The parameters of a GoogleTest test: the text after the last `/`, if it is numbers with words before them:
+/// `4096`, `n4096`, `n64_m8`, `64_8`.
+SizedName sized_test(std::string_view name);
+
+/// `size=4096` or `bytes=4096,threads=2`: the pairs with a number. The parts of the result are empty.
+std::vector<Argument> sizes_of_label(std::string_view label);
 
 }  // namespace syscost::bench::scale

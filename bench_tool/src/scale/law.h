@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Law: a formula that says how often a syscall is called for each size.
-//
-// Counts are exact, so a law reproduces every count or it is none. docs/scale.md lists the formulas.
+// Law: a formula that says how often a syscall is called for each size. Counts are exact, so a law reproduces every
+// count or it is none. docs/scale.md lists the formulas. Its numbers are exact, because no rounding may decide whether
+// it holds.
 #pragma once
 
 #include <array>
@@ -12,9 +12,39 @@
 #include <string>
 #include <vector>
 
-#include "scale/rational.h"
-
 namespace syscost::bench::scale {
+
+// Rational: an exact number. Laws of counts are solved, not fitted, so no rounding may decide whether one holds.
+
+/// `num / den` in lowest terms, den > 0.
+struct Rational {
+  std::int64_t num = 0;
+  std::int64_t den = 1;
+
+  bool operator==(const Rational&) const = default;
+  bool is_zero() const { return num == 0; }
+  bool is_one() const { return num == 1 && den == 1; }
+  double value() const { return static_cast<double>(num) / static_cast<double>(den); }
+};
+
+using Wide = __int128;
+
+/// Reduces `num / den`; nullopt if the result does not fit, or if `den` is 0.
+std::optional<Rational> rational(Wide num, Wide den);
+
+/// nullopt where the result does not fit.
+std::optional<Rational> sum(const Rational& a, const Rational& b);
+std::optional<Rational> product(const Rational& a, const Rational& b);
+
+/// `3`, `-1/4`; a fraction of a power of ten as a decimal: `0.249`.
+std::string text_of(const Rational& number);
+
+/// Checked arithmetic of whole numbers.
+std::optional<std::int64_t> times(std::int64_t a, std::int64_t b);
+
+// Law: a formula that says how often a syscall is called for each size.
+//
+// Counts are exact, so a law reproduces every count or it is none. docs/scale.md lists the formulas.
 
 /// The sizes of one test: `n` and `m`. A family of one size has m = 1 everywhere.
 using Size = std::array<std::int64_t, 2>;

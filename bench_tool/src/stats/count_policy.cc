@@ -7,8 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <utility>
+#include <vector>
 
-#include "model/lists.h"
+#include "model/row_parser.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -97,6 +98,22 @@ Tolerance CountPolicy::tolerance_of(std::string_view name, std::string_view clas
     tolerance.rel = rule.rel;
   }
   return tolerance;
+}
+
+model::PatternName pattern_name(const WindowSummary& window) {
+  std::string_view name = window.name;
+  // It is a part of the name where several programs have the test.
+  const std::string of_program = fmt::format(" ({})", window.program);
+  if (name.ends_with(of_program)) name.remove_suffix(of_program.size());
+  return {window.kind, name, window.program};
+}
+
+CountPolicy rules_of(const CountPolicy& policy, const WindowSummary* old_window, const WindowSummary* new_window) {
+  std::vector<model::PatternName> names;
+  for (const WindowSummary* window : {old_window, new_window}) {
+    if (window != nullptr) names.push_back(pattern_name(*window));
+  }
+  return policy.of(names);
 }
 
 }  // namespace syscost::bench::stats

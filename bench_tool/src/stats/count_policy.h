@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CountPolicy: which counts a comparison lets vary, and how far.
+// CountPolicy: which counts a comparison lets vary, and how far; and which rules of a project's file are for a test.
 //
 // Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. Of
 // others a user knows how far they vary, and says so.
@@ -11,10 +11,15 @@
 #include <string_view>
 #include <vector>
 
-#include "model/syscall_choice.h"
-#include "model/test_patterns.h"
+#include "model/choice.h"
+#include "stats/window_summary.h"
 
 namespace syscost::bench::stats {
+
+// CountPolicy: which counts a comparison lets vary, and how far.
+//
+// Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. Of
+// others a user knows how far they vary, and says so.
 
 /// How far counts may be apart and still be alike: the larger of the two.
 struct Tolerance {
@@ -70,5 +75,13 @@ class CountPolicy {
   std::vector<Volatile> volatile_;
   std::vector<Rule> rules_;
 };
+
+// Which rules of a project's file are for a test.
+
+/// What patterns of tests are matched with. Views point into `window`.
+model::PatternName pattern_name(const WindowSummary& window);
+
+/// The rules for this test, which may have another name on each side; either may be null.
+CountPolicy rules_of(const CountPolicy& policy, const WindowSummary* old_window, const WindowSummary* new_window);
 
 }  // namespace syscost::bench::stats

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "judge/families.h"
+#include "judge/direction.h"
 
 namespace syscost::bench::stats {
 namespace {

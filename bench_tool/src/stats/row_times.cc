@@ -7,11 +7,13 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
 
-#include "stats/faults.h"
+#include "stats/comparability.h"
 
 namespace syscost::bench::stats {
 namespace {
@@ -148,6 +150,39 @@ void judge_row_times(std::vector<Comparison>& rows, const ComparableTimes& compa
 
 bool is_undecided(const std::optional<TimeVerdict>& time) {
   return time && time->ratio && (time->verdict == Verdict::inconclusive || time->verdict == Verdict::insufficient);
+}
+
+std::optional<KernelSplit> split_kernel_time(const Comparison& row) {
+  if (!row.is_paired() || row.counted == nullptr) return std::nullopt;
+  struct Side {
+    double calls = 0;
+    double ns = 0;
+
+    double mean() const { return calls > 0 ? ns / calls : 0; }
+  };
+  struct Both {
+    Side before;
+    Side now;
+  };
+  std::map<std::string_view, Both> syscalls;
+  for (const WindowSummary* window : {row.old_window, row.new_window}) {
+    for (const SyscallSummary& one : window->syscalls) {
+      if (one.is_wait) continue;
+      const CallFigures& figures = row.tells_per_run ? one : one.with_per_run();
+      if (!figures.latency_count || !figures.kernel_ns) return std::nullopt;
+      Both& both = syscalls[one.name];
+      Side& side = window == row.old_window ? both.before : both.now;
+      side = {figures.latency_count->median, figures.kernel_ns->median};
+    }
+  }
+  KernelSplit split;
+  for (const auto& [name, both] : syscalls) {
+    // A syscall that was not made before has no earlier mean, so all its time is due to more calls.
+    const double mean = both.before.calls > 0 ? both.before.mean() : both.now.mean();
+    split.more_calls_ns += (both.now.calls - both.before.calls) * mean;
+    split.slower_calls_ns += both.now.calls * (both.now.mean() - mean);
+  }
+  return split;
 }
 
 }  // namespace syscost::bench::stats

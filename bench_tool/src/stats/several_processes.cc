@@ -11,12 +11,12 @@
 #include <tuple>
 #include <utility>
 
-#include "stats/rules_of_test.h"
+#include "stats/count_policy.h"
 
 namespace syscost::bench::stats {
 namespace {
 
-constexpr std::size_t kMostNamed = 5;
+constexpr std::size_t kMostNamedTests = 5;
 
 /// `2 processes, 5..50 getppid`, of the first syscall with a count that varies; "" if none does.
 std::string unlike_counts(const CountPolicy& policy, const WindowSummary* window) {
@@ -32,7 +32,7 @@ std::string unlike_counts(const CountPolicy& policy, const WindowSummary* window
 }
 
 std::string named(const std::vector<std::string>& tests) {
-  const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamed));
+  const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamedTests));
   return fmt::format("{}{}", fmt::join(tests.begin(), end, ", "), end == tests.end() ? "" : ", ...");
 }
 
@@ -101,6 +101,55 @@ std::string unlike_processes(const CountPolicy& policy, const std::vector<Window
     if (!counts.empty()) tests.push_back(fmt::format("{} ({})", window.name, counts));
   }
   return tests.empty() ? std::string() : unlike_text(tests);
+}
+
+namespace {
+
+/// A process of a run.
+using Process = std::pair<model::NameId, std::uint64_t>;
+
+Process process_of(const model::Dataset& data, std::uint32_t sample) {
+  return {data.context(data.samples[sample]).run_id, data.samples[sample].pid};
+}
+
+/// The processes in which the test failed, if it passed in the last one of each run; else none.
+std::set<Process> failed_attempts(const model::Dataset& data, const model::Group& group) {
+  std::map<model::NameId, Process> last;  // by run; samples are in the order of the file
+  std::set<Process> failed;
+  for (const std::uint32_t sample : group.samples) {
+    const Process process = process_of(data, sample);
+    last.insert_or_assign(process.first, process);
+    if (data.text(data.samples[sample].totals.outcome) == "failed") failed.insert(process);
+  }
+  const bool has_failed =
+      std::any_of(last.begin(), last.end(), [&](const auto& one) { return failed.contains(one.second); });
+  return has_failed ? std::set<Process>() : failed;
+}
+
+}  // namespace
+
+bool was_retried(const model::Dataset& data, const model::Group& group) {
+  return group.is_test(data) && !failed_attempts(data, group).empty();
+}
+
+std::vector<std::string> leave_out_failed_attempts(const model::Dataset& data, std::vector<model::Group>& groups) {
+  std::set<std::tuple<model::NameId, model::NameId, Process>> attempts;  // program, test, process
+  std::vector<std::string> names;
+  for (const model::Group& group : groups) {
+    if (!was_retried(data, group)) continue;
+    names.push_back(model::display_name(data, group));
+    for (const Process& process : failed_attempts(data, group)) {
+      attempts.emplace(group.program, group.test, process);
+    }
+  }
+  for (model::Group& group : groups) {
+    std::vector<std::uint32_t> left = group.samples;
+    std::erase_if(left, [&](std::uint32_t sample) {
+      return attempts.contains({group.program, group.test, process_of(data, sample)});
+    });
+    if (!left.empty()) group.samples = std::move(left);  // a scope may be in a failed attempt only
+  }
+  return names;
 }
 
 }  // namespace syscost::bench::stats

@@ -7,7 +7,6 @@
 #pragma once
 
 #include "model/dataset.h"
-#include "model/group.h"
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {

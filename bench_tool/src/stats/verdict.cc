@@ -12,11 +12,9 @@
 #include <utility>
 
 #include "judge/direction.h"
-#include "judge/families.h"
-#include "model/lists.h"
-#include "stats/faults.h"
-#include "stats/pairing.h"
-#include "stats/rules_of_test.h"
+#include "model/row_parser.h"
+#include "stats/comparability.h"
+#include "stats/count_policy.h"
 
 namespace syscost::bench::stats {
 namespace {

@@ -16,9 +16,8 @@
 #include <vector>
 
 #include "stats/count_policy.h"
-#include "stats/site_alignment.h"
+#include "stats/sites.h"
 #include "stats/time_verdict.h"
-#include "stats/verdict_word.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::stats {

@@ -8,12 +8,12 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <string>
 #include <thread>
 #include <tuple>
 #include <utility>
 
-#include "model/lists.h"
-#include "stats/retries.h"
+#include "model/row_parser.h"
 #include "stats/several_processes.h"
 
 namespace syscost::bench::stats {
@@ -366,6 +366,48 @@ void note_threaded_programs(std::vector<WindowSummary>& windows) {
     if (window.has_other_threads.value_or(false)) threaded.insert(window.program);
   }
   for (WindowSummary& window : windows) window.is_of_threaded_program = threaded.contains(window.program);
+}
+
+namespace {
+
+// Enough for some threads, and not more than their caches hold.
+constexpr std::size_t kAtOnce = 128;
+
+}  // namespace
+
+void for_each_summary(const model::Dataset& data, const std::vector<model::Group>& groups, bool per_iteration,
+                      const std::function<void(std::size_t, WindowSummary&&)>& take) {
+  for (std::size_t begin = 0; begin < groups.size(); begin += kAtOnce) {
+    const std::size_t end = std::min(groups.size(), begin + kAtOnce);
+    const std::vector<model::Group> some(groups.begin() + static_cast<std::ptrdiff_t>(begin),
+                                         groups.begin() + static_cast<std::ptrdiff_t>(end));
+    std::vector<WindowSummary> windows = summarize_all(data, some, per_iteration);
+    for (std::size_t i = 0; i < windows.size(); ++i) take(begin + i, std::move(windows[i]));
+  }
+}
+
+const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
+                                   std::deque<WindowSummary>& made) {
+  const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
+  const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
+    return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
+           one.test.starts_with(suite);
+  });
+  if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
+  const Spread none{1, 0, 0, 0};
+  WindowSummary empty;
+  empty.name = other.name;
+  empty.program = other.program;
+  empty.test = other.test;
+  empty.kind = other.kind;
+  empty.origin = other.origin;
+  empty.filters = other.filters;
+  empty.n = 1;
+  empty.outcomes["passed"] = 1;
+  empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
+  empty.spread_calls = empty.spread_entries = none;
+  empty.late = empty.lost = 0;
+  return &made.emplace_back(std::move(empty));
 }
 
 }  // namespace syscost::bench::stats

@@ -3,11 +3,13 @@
 // WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
 //
 // The sample is the repetition: every number is first formed per repetition, then described by a Spread. The rows of a
-// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A column that some
-// repetition did not measure has no Spread.
+// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A set-up that made
+// no call has no row at all, and gets an empty summary if it is compared.
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -16,12 +18,16 @@
 #include <vector>
 
 #include "model/dataset.h"
-#include "model/group.h"
-#include "stats/left_by_turn.h"
-#include "stats/repetition_aggregator.h"
+#include "stats/repetitions.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::stats {
+
+// WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
+//
+// The sample is the repetition: every number is first formed per repetition, then described by a Spread. The rows of a
+// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A column that some
+// repetition did not measure has no Spread.
 
 /// The figures of a syscall: per repetition, or per iteration on request.
 struct CallFigures {
@@ -176,5 +182,30 @@ void note_threaded_programs(std::vector<WindowSummary>& windows);
 /// summarize() of each of `groups`, in their order, on all cores; and note_threaded_programs().
 std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          bool per_iteration);
+
+// Window stream: the summaries of many windows, one after the other.
+//
+// A summary is some hundred times as large as the line that is printed of it, so those of a large run are not kept.
+
+/// Calls `take` with the summary of each of `groups` and its index, in their order, on the caller's thread; summaries
+/// are made on all cores, some hundred at a time.
+void for_each_summary(const model::Dataset& data, const std::vector<model::Group>& groups, bool per_iteration,
+                      const std::function<void(std::size_t, WindowSummary&&)>& take);
+
+// Which windows of a run may be added up.
+
+/// True if no call of `window` is counted in another one, too: a scope lies in its test, and a loop's figures are of a
+/// pass.
+inline bool adds_up(const WindowSummary& window) {
+  const bool is_whole = window.kind == "test" || window.is_set_up() || window.kind == "process";
+  return is_whole && window.is_ours() && !window.is_per_iteration;
+}
+
+// Set-ups that made no call: they have no row. Still, their first call is a regression.
+
+/// A set-up that made no call has no row. If its tests ran on `side`, this makes an empty window for it there, as the
+/// counterpart of `other`, and keeps it in `made`. Null if `other` is no set-up, or `side` has no such tests.
+const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
+                                   std::deque<WindowSummary>& made);
 
 }  // namespace syscost::bench::stats

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// TraceFile: a trace.pftrace that --syscost_trace wrote, read back. Any bytes may come: what is no such trace is a
-// problem, what is cut is used as far as it goes.
+// TraceFile: a trace.pftrace that --syscost_trace wrote, read back, with its call stacks.
+//
+// Any bytes may come: what is no such trace is a problem, what is cut is used as far as it goes. The file consists of
+// messages of protobuf (protobuf.h). The numbers of their fields are those of Perfetto's trace_packet.proto.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "csv/problems.h"
+#include "trace/protobuf.h"
 
 namespace syscost::bench::trace {
+
+// TraceFile: a trace.pftrace that --syscost_trace wrote, read back. Any bytes may come: what is no such trace is a
+// problem, what is cut is used as far as it goes.
 
 /// An argument, or a number of a slice.
 struct Note {
@@ -83,5 +90,33 @@ struct TraceFile {
 
 /// Reads `bytes`, a file named `path`. Notes what is wrong with it; then the result has what comes before.
 TraceFile read_trace(std::string path, std::vector<char> bytes, csv::Problems& problems);
+
+// StackNames: the call stacks of a trace, by the numbers that its events name them by. The numbers of the fields are
+// those of Perfetto's interned_data.proto and profile_common.proto; plugin/src/session/trace/perfetto.cc writes
+// them.
+
+class StackNames {
+ public:
+  /// Takes a field of an InternedData, and adds what it says to the frames and stacks of `into`. False: it is damaged.
+  bool take(const Field& field, TraceFile& into);
+  /// The place in TraceFile::stacks; 0 = unknown.
+  std::uint32_t place_of(std::uint64_t stack) const;
+  void forget() { *this = {}; }
+
+ private:
+  using Names = std::map<std::uint64_t, std::string_view>;
+  using Places = std::map<std::uint64_t, std::uint32_t>;
+
+  bool take_module(std::string_view bytes);
+  bool take_frame(std::string_view bytes, TraceFile& into);
+  bool take_stack(std::string_view bytes, TraceFile& into);
+
+  Names functions_;
+  Names sources_;
+  Names paths_;
+  Names modules_;
+  Places frames_;
+  Places stacks_;
+};
 
 }  // namespace syscost::bench::trace

@@ -180,7 +180,7 @@ struct CallSite {
 
 namespace detail {
 struct CostData;    // src/core/cost_data.h
-struct CostAccess;  // src/core/cost_access.h
+struct CostAccess;  // src/core/cost_data.h
 }  // namespace detail
 
 /// What one window asked of the kernel: a value, cheap to copy, readable from any thread.

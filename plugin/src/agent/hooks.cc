@@ -15,12 +15,9 @@
 #include <string_view>
 
 #include "adapters/bodies/test_bodies.h"
-#include "adapters/catch2/hooks.h"
-#include "adapters/doctest/hooks.h"
 #include "agent/common/asan_order.h"
 #include "agent/common/variables.h"
 #include "agent/find/classes.h"
-#include "agent/find/overridden.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"

@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "arguments/arguments.h"
-#include "core/request_names.h"
-#include "os/errno_names.h"
+#include "core/syscall_id.h"
+#include "os/errors.h"
 
 namespace syscost {
 namespace {

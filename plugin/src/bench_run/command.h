@@ -1,17 +1,51 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the command as a shell would: its own descriptors, its own signals, its exit code.
+// Runs the command as a shell would, alone or measured as a whole, and tells `bench` of its end. A command that
+// cannot be measured is refused.
 #pragma once
-
-#include <cstdint>
-#include <string>
-#include <vector>
 
 #include <sys/types.h>
 
-#include "os/passing_signals.h"
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench_run/programs.h"
+#include "os/signals.h"
+#include "os/text.h"
 
 namespace syscost::bench_run {
+
+// What `bench` learns of the command's end: lines to a descriptor that it passes to this program (--report-end=FD).
+//
+// The exit code of this program is the command's, as a shell gives it, and its messages go where the command's output
+// goes. So neither tells an end of the command from a refusal of ours, or exit code 137 from a signal. The lines do:
+//   refused WHY       this program, or syscost in the command's process, could not measure it
+//   command STATUS    the command has ended; STATUS as waitpid() gives it
+
+/// Takes the descriptor, so that the command does not get it. False where `number` is none that is open.
+bool open_end_report(std::string_view number);
+
+/// Each does nothing where bench did not ask.
+void report_refused(const std::string& why);
+void report_command(int status);
+
+// The ends of syscost-run that are not the command's.
+
+constexpr int kExitBadInput = 2;
+constexpr int kExitNothingMeasured = 1;
+
+/// Ends this process before the command starts.
+[[noreturn]] inline void refuse(const std::string& why, const std::string& remedy) {
+  std::fprintf(stderr, "bench: %s\n  fix: %s\n", printable(why).c_str(), printable_lines(remedy).c_str());
+  report_refused(why);
+  std::exit(kExitBadInput);
+}
+
+// Runs the command as a shell would: its own descriptors, its own signals, its exit code.
 
 struct CommandEnd {
   int error = 0;  ///< errno where it could not be executed; else 0.
@@ -36,5 +70,14 @@ struct Tick {
 /// was started with SIGCHLD ignored.
 CommandEnd run_command(const std::string& path, const std::vector<std::string>& command, PassingSignals& signals,
                        Tick tick = {});
+
+// A command that is measured as a whole: from outside, or by a library in each of its programs.
+
+/// Starts to measure `program`, which the user called `name`. `library`: what is preloaded if its programs count
+/// themselves. Ends this program where the command cannot be measured.
+void start_outside(const ProgramFile& program, const std::string& name, const std::string& library);
+
+/// Names each part of the command that is not in its rows.
+void print_not_counted();
 
 }  // namespace syscost::bench_run

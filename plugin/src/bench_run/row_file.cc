@@ -14,10 +14,10 @@
 #include <string_view>
 #include <utility>
 
-#include "bench_run/refusal.h"
-#include "bench_run/variables_below.h"
-#include "os/own_proc.h"
-#include "os/run_folder.h"
+#include "bench_run/command.h"
+#include "bench_run/options.h"
+#include "os/proc.h"
+#include "os/temporary_folder.h"
 #include "session/options/options.h"
 #include "session/outside.h"
 #include "syscost/schema.h"

@@ -23,18 +23,16 @@
 #include <string_view>
 #include <vector>
 
-#include "core/byte_rules.h"
+#include "core/bytes.h"
 #include "core/call_stack.h"
 #include "core/call_trace.h"
-#include "core/child_tables.h"
 #include "core/fault_rule.h"
 #include "core/file_calls.h"
-#include "core/filter.h"
 #include "core/scheduler_trace.h"
-#include "core/segments_held.h"
+#include "core/selector.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/byte_rules.h"
+#include "core/bytes.h"
 
 #include <algorithm>
 #include <array>

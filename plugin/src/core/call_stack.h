@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Call stacks: the places in the program from which its calls came.
-//
-// A number and a result say what a program did, and not which line did it. With --syscost_where a backend keeps
-// separate counts for each (syscall, call stack). A stack has a small number, CallDetail::stack, so tables and windows
-// handle it like any other detail. The frames are addresses in files; names and lines are found later, in another
-// process.
+// Call stacks, and call sites: the places in the program from which its calls came, and their texts in rows.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +11,13 @@
 #include <vector>
 
 namespace syscost {
+
+// Call stacks: the places in the program from which its calls came.
+//
+// A number and a result say what a program did, and not which line did it. With --syscost_where a backend keeps
+// separate counts for each (syscall, call stack). A stack has a small number, CallDetail::stack, so tables and windows
+// handle it like any other detail. The frames are addresses in files; names and lines are found later, in another
+// process.
 
 /// The stacks that --syscost_where requests.
 struct WhereRequest {
@@ -82,5 +84,18 @@ class StackSource {
  protected:
   StackSource() = default;
 };
+
+// Call sites: the texts that rows have for the places from which calls came.
+//
+// Several call stacks are one line for people: a function that is called from two places makes its calls at one line.
+// Between windows, the stacks of a window's calls become sites, and sites are numbered over the whole process. So
+// tables of sites can be added up, whichever backend or process they come from.
+
+/// The number of the site with this text, at least 1; equal texts have equal numbers. Empty text: 0. Thread-safe; keeps
+/// the text in quiet memory: between windows only.
+std::uint32_t number_of_site(std::string_view text);
+
+/// The text of a site that has a number; empty for other numbers. Valid for ever. Thread-safe.
+std::string_view text_of_site(std::uint32_t site);
 
 }  // namespace syscost

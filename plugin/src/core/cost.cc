@@ -11,14 +11,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/byte_numbers.h"
+#include "core/bytes.h"
 #include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
-#include "os/errno_names.h"
-#include "os/quiet_memory.h"
-#include "os/result.h"
-#include "os/typed_flags.h"
+#include "os/errors.h"
+#include "os/memory.h"
+#include "os/text.h"
 #include "syscost/adapter.h"
 
 namespace syscost {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// CostData: the numbers of a Cost.
-//
-// The public Cost hides its storage, so that libsyscost can change the storage without breaking a user's binary.
-// The code that closes a window fills one of these, once; afterwards it is shared and read-only.
+// CostData: the numbers of a Cost, and the access to them for the parts of libsyscost that pass them on.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +10,19 @@
 #include <span>
 #include <string>
 
-#include "core/byte_rules.h"
+#include "core/bytes.h"
 #include "core/call_stack.h"
-#include "core/child_tables.h"
-#include "core/filter.h"
-#include "core/segments_held.h"
+#include "core/call_trace.h"
+#include "core/selector.h"
 #include "core/tally.h"
+#include "syscost/cost.h"
 
 namespace syscost::detail {
+
+// CostData: the numbers of a Cost.
+//
+// The public Cost hides its storage, so that libsyscost can change the storage without breaking a user's binary.
+// The code that closes a window fills one of these, once; afterwards it is shared and read-only.
 
 /// Which measures the backend delivered. The others are 0 in the table and must never be shown as a number.
 struct Measured {
@@ -38,7 +40,7 @@ struct Measured {
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  /// What CallDetail::stack names in the table; null = nothing, or sites (core/call_site.h).
+  /// What CallDetail::stack names in the table; null = nothing, or sites (core/call_stack.h).
   const StackSource* stacks = nullptr;
   // With a trace (call_trace.h) only.
   std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
@@ -91,5 +93,12 @@ std::string breakdown(const CallTable& table, const Measured& measured);
 std::string breakdown(const CostData& data);
 /// ` (only %network counted)`, or empty when everything was.
 std::string filter_note(const CostData& data);
+
+// CostAccess: the numbers of a Cost, for the parts of libsyscost that pass them on.
+
+struct CostAccess {
+  /// Null when the cost is not available.
+  static const CostData* data(const Cost& cost) { return cost.data_.get(); }
+};
 
 }  // namespace syscost::detail

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "core/byte_rules.h"
+#include "core/bytes.h"
 #include "core/syscall_table.h"
 #include "core/tables/stretches.h"
 

@@ -19,7 +19,7 @@
 #include "core/call_stack.h"
 #include "core/call_trace.h"
 #include "core/selector.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
 

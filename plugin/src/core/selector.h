@@ -1,24 +1,36 @@
 // SPDX-License-Identifier: MIT
 //
-// Selector: "which syscalls", as people write it: `write`, `%file`, `/^epoll_/`, `*`, `%desc,!close`.
-//
-// An assertion counts what a selector chooses and --syscost_filter measures it. The grammar is that of strace's
-// `-e trace=`. The one thing it must never do is to accept a typing error: "0 calls of wriet" would pass every limit.
-// So a name that no table knows, a name that exists for 32-bit programs only and a regular expression that fits nothing
-// are refused, with the nearest thing that exists.
+// Selector and Filter: which syscalls a user chose by a text, and which of them a run counts. A mistyped name is
+// refused with the nearest name that exists.
 #pragma once
 
+#include <bitset>
+#include <cstddef>
+#include <memory>
 #include <memory_resource>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/regex.h"
 #include "core/syscall_id.h"
 #include "core/syscall_table.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
+
+// How far a mistyped name is from one that exists: a refusal that names the flag that was meant is half a remedy.
+
+/// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+// Selector: "which syscalls", as people write it: `write`, `%file`, `/^epoll_/`, `*`, `%desc,!close`.
+//
+// An assertion counts what a selector chooses and --syscost_filter measures it. The grammar is that of strace's
+// `-e trace=`. The one thing it must never do is to accept a typing error: "0 calls of wriet" would pass every limit.
+// So a name that no table knows, a name that exists for 32-bit programs only and a regular expression that fits nothing
+// are refused, with the nearest thing that exists.
 
 /// A parsed selector. Immutable, readable from any thread.
 ///
@@ -70,6 +82,37 @@ class Selector {
   static Result<Term> parse_name(std::string_view name);
 
   std::pmr::vector<Term> terms_;  // never empty
+};
+
+// Filter: what --syscost_filter lets a run count.
+//
+// A backend counts only what the filter selects, so that the other calls cost next to nothing. What was left out was
+// not measured, and must never be taken for 0: code that reads a number must check the filter first.
+
+/// Immutable, readable from any thread.
+class Filter {
+ public:
+  /// Numbers below this are looked up, those beyond are matched one by one. No table of the kernel's reaches it.
+  static constexpr std::uint32_t kNumbers = 1024;
+
+  static Result<std::shared_ptr<const Filter>> parse(std::string_view text);
+
+  /// As given.
+  const std::string& text() const { return text_; }
+  bool selects(SyscallId id) const;
+  /// False when no number from kNumbers on is selected; true when some may be.
+  bool may_select_beyond() const { return selector_.may_match_from(kNumbers); }
+
+  /// Of what `wanted` chooses, the syscalls that are not counted: "write", or "read, write, open and 96 more"; empty
+  /// when all are. Makes no allocation then, unless `wanted` has a regular expression.
+  std::string left_out(const Selector& wanted) const;
+
+ private:
+  Filter(std::string_view text, Selector selector);
+
+  std::string text_;
+  Selector selector_;
+  std::bitset<kAbiCount * kNumbers> selected_;
 };
 
 }  // namespace syscost

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Tally: the counts of one syscall. CallTable: the tallies of one stretch of code.
-//
-// Both are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
-// comes from a std::pmr::memory_resource that the owner passes (quiet_memory.h), and clear() keeps it.
-// Plain data: not thread-safe.
+// Tally: the numbers of one syscall: calls, errors, bytes and latencies. And the tables of them, of the process and of
+// the programs of its children.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +10,97 @@
 #include <iterator>
 #include <list>
 #include <memory_resource>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/sparse_histogram.h"
 #include "core/syscall_id.h"
+#include "syscost/histogram.h"
 
 namespace syscost {
+
+// SparseHistogram: the buckets of syscost/histogram.h that hold something.
+//
+// The latencies of one syscall in one test fall into a handful of the 304 buckets. A thousand named scopes in one test
+// wait for their rows in memory reserved beforehand (memory.h): with every bucket kept, 2.4 KiB per syscall, it
+// was used up, and the syscalls that malloc then made were charged to the user's test.
+
+/// The same numbers as Histogram, in memory of the given resource. Plain data: not thread-safe.
+class SparseHistogram {
+ public:
+  explicit SparseHistogram(std::pmr::memory_resource* memory) : buckets_(memory) {}
+
+  void add(std::uint64_t ns) {
+    add_bucket(histogram_bucket(ns), 1);
+    add_exact(1, ns, ns, ns);
+  }
+  /// Adds `count` values to one bucket, without touching the exact figures. Cheapest in ascending order.
+  void add_bucket(std::size_t bucket, std::uint64_t count) {
+    if (count == 0) return;
+    auto at = buckets_.end();
+    if (!buckets_.empty() && buckets_.back().bucket >= bucket) {
+      at = std::lower_bound(buckets_.begin(), buckets_.end(), bucket,
+                            [](const Bucket& one, std::size_t value) { return one.bucket < value; });
+    }
+    if (at == buckets_.end() || at->bucket != bucket) {
+      at = buckets_.insert(at, Bucket{static_cast<std::uint32_t>(bucket), 0});
+    }
+    at->count += count;
+  }
+  /// Adds the exact figures of `count` values (which were, or will be, added to buckets). No effect for 0 values.
+  void add_exact(std::uint64_t count, std::uint64_t sum_ns, std::uint64_t min_ns, std::uint64_t max_ns) {
+    if (count == 0) return;
+    min_ns_ = count_ == 0 ? min_ns : std::min(min_ns_, min_ns);
+    max_ns_ = std::max(max_ns_, max_ns);
+    count_ += count;
+    sum_ns_ += sum_ns;
+  }
+  void merge(const SparseHistogram& other) {
+    if (buckets_.empty()) {
+      buckets_.assign(other.buckets_.begin(), other.buckets_.end());
+    } else {
+      for (const Bucket& one : other.buckets_) add_bucket(one.bucket, one.count);
+    }
+    add_exact(other.count_, other.sum_ns_, other.min_ns_, other.max_ns_);
+  }
+  /// Keeps the memory for the next use.
+  void clear() {
+    buckets_.clear();
+    count_ = sum_ns_ = min_ns_ = max_ns_ = 0;
+  }
+
+  std::uint64_t count() const { return count_; }
+  std::uint64_t sum_ns() const { return sum_ns_; }
+  std::uint64_t min_ns() const { return min_ns_; }  ///< 0 when count() is 0.
+  std::uint64_t max_ns() const { return max_ns_; }  ///< 0 when count() is 0.
+
+  /// With all its buckets, for readers.
+  Histogram dense() const {
+    Histogram all;
+    for (const Bucket& one : buckets_) all.add_bucket(one.bucket, one.count);
+    all.add_exact(count_, sum_ns_, min_ns_, max_ns_);
+    return all;
+  }
+
+ private:
+  struct Bucket {
+    std::uint32_t bucket;
+    std::uint64_t count;
+  };
+
+  std::pmr::vector<Bucket> buckets_;  // ascending; none holds 0
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ns_ = 0;
+  std::uint64_t min_ns_ = 0;
+  std::uint64_t max_ns_ = 0;
+};
+
+// Tally: the counts of one syscall. CallTable: the tallies of one stretch of code.
+//
+// Both are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
+// comes from a std::pmr::memory_resource that the owner passes (memory.h), and clear() keeps it.
+// Plain data: not thread-safe.
 
 /// Largest value the kernel returns as an error: results -1..-4095 are errnos, everything else is a value.
 inline constexpr int kMaxErrno = 4095;
@@ -82,7 +163,7 @@ struct Tally {
   std::uint64_t no_return = 0;
   std::uint64_t carried_in = 0;
   std::uint64_t denied = 0;
-  std::uint64_t bytes = 0;               ///< That `calls` moved or mapped (byte_rules.h).
+  std::uint64_t bytes = 0;               ///< That `calls` moved or mapped (bytes.h).
   std::uint64_t bytes_released = 0;      ///< That `calls` unmapped.
   std::uint64_t short_calls = 0;         ///< Of `calls`: they moved less than asked.
   std::uint64_t by_started_threads = 0;  ///< Of `entries`, or of `calls` where only these are counted: by threads
@@ -224,6 +305,53 @@ class CallTable {
   std::pmr::list<Entry> slots_;     // a list: they never move, and an empty table holds nothing
   std::pmr::vector<Entry*> order_;  // all slots; the used ones first, by id
   std::size_t used_ = 0;
+};
+
+// ChildTables: the syscalls of the measured process's descendants, by program.
+//
+// By program and not by process: ids differ from run to run, and a test that runs `gzip` four times is compared with
+// one that runs it three times.
+
+/// Iterates in the order in which programs were first seen: `for (const auto& [program, table] : children)`.
+class ChildTables {
+ public:
+  struct Entry {
+    Entry(std::string_view its_program, std::pmr::memory_resource* memory)
+        : program(its_program, memory), table(memory) {}
+    std::pmr::string program;
+    CallTable table;
+  };
+
+  /// `memory` must outlive the tables.
+  explicit ChildTables(std::pmr::memory_resource* memory) : entries_(memory) {}
+  ChildTables(const ChildTables&) = delete;
+  ChildTables& operator=(const ChildTables&) = delete;
+
+  /// The table of a program; made empty at first use.
+  CallTable& at(std::string_view program) {
+    const auto found =
+        std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.program == program; });
+    if (found != entries_.end()) return found->table;
+    return entries_.emplace_back(program, entries_.get_allocator().resource()).table;
+  }
+  void merge(const ChildTables& other) {
+    for (const Entry& entry : other) {
+      if (!entry.table.empty()) at(entry.program).merge(entry.table);
+    }
+  }
+  /// Forgets every count.
+  void clear() {
+    for (Entry& entry : entries_) entry.table.clear();
+  }
+  /// True when no program has a count.
+  bool empty() const {
+    return std::all_of(entries_.begin(), entries_.end(), [](const Entry& entry) { return entry.table.empty(); });
+  }
+  std::pmr::list<Entry>::const_iterator begin() const { return entries_.begin(); }
+  std::pmr::list<Entry>::const_iterator end() const { return entries_.end(); }
+
+ private:
+  std::pmr::list<Entry> entries_;
 };
 
 }  // namespace syscost

@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "crash/image.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <climits>
 #include <cstddef>
+#include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace syscost::crash {
 namespace {
@@ -79,6 +89,177 @@ Digest Digester::digest(const Image& image) {
     }
   }
   return digest;
+}
+
+namespace {
+
+constexpr mode_t kPermissions = 07777;
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// ---- reading --------------------------------------------------------------------------------------------------------
+
+class Reading {
+ public:
+  explicit Reading(std::uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  Result<Snapshot> read_all(const std::string& directory) {
+    struct stat status {};
+    if (stat(directory.c_str(), &status) != 0) return errno_failure("read", directory, errno);
+    if (!S_ISDIR(status.st_mode)) return errno_failure("read", directory, ENOTDIR);
+    device_ = status.st_dev;
+    snapshot_.image.inodes[kRoot].mode = status.st_mode & kPermissions;
+    snapshot_.nodes[{status.st_dev, status.st_ino}] = kRoot;
+    folders_.emplace_back(directory, kRoot);
+    while (!folders_.empty()) {
+      const auto [path, node] = folders_.back();
+      folders_.pop_back();
+      if (Result<void> read = read_folder(path, node); !read.ok()) return read.failure();
+    }
+    return std::move(snapshot_);
+  }
+
+ private:
+  Result<void> read_folder(const std::string& path, Node folder) {
+    const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(path.c_str()), closedir);
+    if (open == nullptr) return errno_failure("read", path, errno);
+    while (true) {
+      errno = 0;
+      const dirent* const entry = readdir(open.get());
+      if (entry == nullptr) return errno == 0 ? Result<void>() : errno_failure("read", path, errno);
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (Result<void> read = read_entry(path + "/" + name, folder, name); !read.ok()) return read;
+    }
+  }
+
+  Result<void> read_entry(const std::string& path, Node folder, const std::string& name) {
+    struct stat status {};
+    if (lstat(path.c_str(), &status) != 0) return errno_failure("read", path, errno);
+    const FileKey key = {status.st_dev, status.st_ino};
+    const auto known = snapshot_.nodes.find(key);
+    if (known != snapshot_.nodes.end()) {
+      snapshot_.image.inodes[folder].entries[name] = known->second;
+      return {};
+    }
+    Inode inode;
+    inode.mode = status.st_mode & kPermissions;
+    if (S_ISDIR(status.st_mode)) {
+      inode.kind = Kind::folder;
+      if (status.st_dev != device_) {
+        return Failure{"Another file system is mounted on " + path + ".", "Unmount it, or choose another directory."};
+      }
+    } else if (S_ISLNK(status.st_mode)) {
+      inode.kind = Kind::symlink;
+      char target[PATH_MAX];
+      const ssize_t length = readlink(path.c_str(), target, sizeof target);
+      if (length < 0) return errno_failure("read", path, errno);
+      inode.data = std::make_shared<const std::string>(target, static_cast<std::size_t>(length));
+    } else if (S_ISREG(status.st_mode)) {
+      Result<std::string> content = read_content(path);
+      if (!content.ok()) return content.failure();
+      inode.data = std::make_shared<const std::string>(std::move(content.value()));
+    } else {
+      return Failure{path + " is neither a file nor a directory nor a symbolic link.",
+                     "Make sockets, pipes and devices in another directory."};
+    }
+    const bool is_folder = inode.kind == Kind::folder;
+    const Node node = add_inode(snapshot_.image, std::move(inode));
+    snapshot_.image.inodes[folder].entries[name] = node;
+    snapshot_.nodes[key] = node;
+    if (is_folder) folders_.emplace_back(path, node);
+    return {};
+  }
+
+  Result<std::string> read_content(const std::string& path) {
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.number() < 0) return errno_failure("read", path, errno);
+    std::string content;
+    constexpr std::size_t kPiece = 1 << 16;
+    while (true) {
+      const std::size_t before = content.size();
+      content.resize(before + kPiece);
+      const ssize_t count = read(file.number(), content.data() + before, kPiece);
+      if (count < 0 && errno != EINTR) return errno_failure("read", path, errno);
+      content.resize(before + static_cast<std::size_t>(count > 0 ? count : 0));
+      if (count == 0) break;
+      if (bytes_ + content.size() > most_bytes_) {
+        return Failure{"The files of the directory have more than " + std::to_string(most_bytes_ >> 20) + " MiB.",
+                       "Let the test begin with smaller files: each state is a copy of them."};
+      }
+    }
+    bytes_ += content.size();
+    return content;
+  }
+
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
+  dev_t device_ = 0;
+  Snapshot snapshot_;
+  std::vector<std::pair<std::string, Node>> folders_;
+};
+
+// ---- writing --------------------------------------------------------------------------------------------------------
+
+Result<void> write_content(const std::string& path, const Inode& inode) {
+  const Descriptor file(
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, inode.mode & kPermissions));
+  if (file.number() < 0) return errno_failure("make", path, errno);
+  std::string_view rest = inode.content();
+  while (!rest.empty()) {
+    const ssize_t count = write(file.number(), rest.data(), rest.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno_failure("write", path, errno);
+    rest.remove_prefix(static_cast<std::size_t>(count));
+  }
+  // The umask may have taken some away.
+  if (fchmod(file.number(), inode.mode & kPermissions) != 0) return errno_failure("write", path, errno);
+  return {};
+}
+
+}  // namespace
+
+Result<Snapshot> read_files(const std::string& directory, std::uint64_t most_bytes) {
+  return Reading(most_bytes).read_all(directory);
+}
+
+Result<void> write_files(const Image& image, const std::string& directory) {
+  if (mkdir(directory.c_str(), S_IRWXU) != 0) return errno_failure("make", directory, errno);
+  std::map<Node, std::string> made;
+  std::vector<std::pair<std::string, Node>> folders = {{directory, kRoot}};
+  while (!folders.empty()) {
+    const auto [path, folder] = folders.back();
+    folders.pop_back();
+    for (const auto& [name, node] : image.inodes[folder].entries) {
+      const Inode& inode = image.inodes[node];
+      const std::string at = path + "/" + name;
+      const auto [first, is_new] = made.emplace(node, at);
+      if (inode.kind == Kind::folder) {
+        // A directory has one name, but a power cut in a model without order may leave two.
+        if (mkdir(at.c_str(), (inode.mode & kPermissions) | S_IRWXU) != 0) return errno_failure("make", at, errno);
+        if (is_new) folders.emplace_back(at, node);
+      } else if (!is_new) {
+        if (link(first->second.c_str(), at.c_str()) != 0) return errno_failure("link", at, errno);
+      } else if (inode.kind == Kind::symlink) {
+        if (symlink(std::string(inode.content()).c_str(), at.c_str()) != 0) return errno_failure("make", at, errno);
+      } else if (Result<void> written = write_content(at, inode); !written.ok()) {
+        return written;
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace syscost::crash

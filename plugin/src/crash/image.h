@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Image: a directory and all that lies below it, in memory. It holds what was there before a body ran, and each state
-// that a power cut could leave.
+// Image: a directory and all that lies below it, in memory; its files on the disk; and the operations that change it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,7 +12,13 @@
 #include <string_view>
 #include <vector>
 
+#include "core/file_calls.h"
+#include "os/errors.h"
+
 namespace syscost::crash {
+
+// Image: a directory and all that lies below it, in memory. It holds what was there before a body ran, and each state
+// that a power cut could leave.
 
 /// The place of an inode in Image::inodes.
 using Node = std::uint32_t;
@@ -55,5 +60,59 @@ class Digester {
   // The strings stay, so that an address belongs to one string only.
   std::map<std::shared_ptr<const std::string>, Digest> known_;
 };
+
+// Operation: one thing that the body did to the files below the directory, in the terms of docs/crash-states.md: inodes
+// and directory entries, not descriptors and paths.
+
+enum class Act : std::uint8_t {
+  entries,          ///< Changes of directory entries, all at once: a creation, link, removal, rename.
+  write,            ///< Bytes of a file, and its size if they go beyond its end.
+  resize,           ///< A file's size alone.
+  sync_file,        ///< fsync or fdatasync of a file.
+  sync_folder,      ///< fsync of a directory.
+  sync_everything,  ///< sync, syncfs.
+  mark,             ///< The body says how far it is.
+};
+
+/// A name in a folder, and the inode that it gets. kNoNode = the name goes.
+struct EntryChange {
+  Node folder;
+  std::string name;
+  Node node;
+};
+
+struct Operation {
+  Act act = Act::mark;
+  /// That is written, resized or synced. Of entries: that is made, moved or removed.
+  Node node = kNoNode;
+  std::vector<EntryChange> entries = {};
+  /// Of entries: a file takes the place of another one.
+  bool replaces = false;
+  std::uint64_t offset = 0;                           ///< Of a write.
+  std::shared_ptr<const std::string> data = nullptr;  ///< Of a write.
+  std::uint64_t size = 0;                             ///< Of a resize.
+  /// The call itself waited until its change was on the disk: O_SYNC, O_DSYNC.
+  bool is_synced = false;
+  /// Times, by one counter: when the call began and when it returned. Operations are in the order of `ended`. All 0 in
+  /// a log of one thread made by hand: each ended before the next began.
+  std::uint64_t begun = 0;
+  std::uint64_t ended = 0;
+  std::string text = {};  ///< In words: `rename a -> b`. Of a mark: its name.
+};
+
+// Images from the files of a directory, and back.
+
+struct Snapshot {
+  Image image;
+  std::map<FileKey, Node> nodes;
+};
+
+/// Reads all that lies below `directory`: at most `most_bytes` of contents. Fails for anything but files, directories
+/// and symbolic links, and for a directory of another file system.
+Result<Snapshot> read_files(const std::string& directory, std::uint64_t most_bytes);
+
+/// Makes the files of `image` in `directory`, which it makes. Directories are made so that their owner can remove what
+/// they hold.
+Result<void> write_files(const Image& image, const std::string& directory);
 
 }  // namespace syscost::crash

@@ -2,6 +2,7 @@
 #include "crash/journal.h"
 
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <linux/falloc.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
@@ -14,9 +15,72 @@
 #include <string_view>
 #include <utility>
 
-#include "crash/named_tree.h"
+#include "crash/model.h"
 
 namespace syscost::crash {
+namespace {
+
+constexpr mode_t kModeBits = 07777;
+
+}  // namespace
+
+NamedTree::NamedTree(Snapshot before)
+    : initial_(std::move(before.image)), now_(initial_), nodes_(std::move(before.nodes)) {
+  for (Node node = 0; node < now_.inodes.size(); ++node) {
+    for (const auto& [name, child] : now_.inodes[node].entries) places_[child] = {node, name};
+  }
+}
+
+Node NamedTree::node_of(const SeenFile& seen) const {
+  const auto found = nodes_.find(seen.key);
+  return seen.is_there() && found != nodes_.end() ? found->second : kNoNode;
+}
+
+Node NamedTree::at(Node folder, const std::string& name) const {
+  const auto found = now_.inodes[folder].entries.find(name);
+  return found != now_.inodes[folder].entries.end() ? found->second : kNoNode;
+}
+
+std::string NamedTree::path_at(Node folder, const std::string& name) const {
+  std::string path = name;
+  for (Node node = folder; node != kRoot;) {
+    const auto place = places_.find(node);
+    if (place == places_.end()) break;
+    path = place->second.name + "/" + path;
+    node = place->second.folder;
+  }
+  return path;
+}
+
+std::string NamedTree::path_of(Node node) const {
+  const auto place = places_.find(node);
+  if (node == kRoot) return "the directory";
+  return place != places_.end() ? path_at(place->second.folder, place->second.name) : "a file without a name";
+}
+
+Node NamedTree::add(const SeenFile& seen, Kind kind, const std::string& target) {
+  Inode inode;
+  inode.kind = kind;
+  inode.mode = seen.mode & kModeBits;
+  if (kind == Kind::symlink) inode.data = std::make_shared<const std::string>(target);
+  const Node node = add_inode(initial_, inode);
+  add_inode(now_, std::move(inode));
+  nodes_[seen.key] = node;
+  return node;
+}
+
+void NamedTree::change(const std::vector<EntryChange>& entries) {
+  for (const EntryChange& entry : entries) {
+    auto& names = now_.inodes[entry.folder].entries;
+    if (entry.node == kNoNode) {
+      names.erase(entry.name);
+    } else {
+      names[entry.name] = entry.node;
+      places_[entry.node] = {entry.folder, entry.name};
+    }
+  }
+}
+
 namespace {
 
 std::string_view last_name(std::string_view path) {
@@ -308,6 +372,69 @@ Result<Recording> make_recording(Snapshot before, std::span<const FileCall> call
     if (Result<void> added = journal.add(*call); !added.ok()) return added.failure();
   }
   return journal.take();
+}
+
+namespace {
+
+class Comparison {
+ public:
+  Comparison(const Image& made, const Image& found, std::span<const std::string> may_differ)
+      : made_(made), found_(found), may_differ_(may_differ) {}
+
+  /// The path that differs; empty = none.
+  std::string difference(Node made, Node found, const std::string& path) {
+    const auto [known, is_new] = pairs_.emplace(made, found);
+    if (!is_new) return known->second == found ? std::string() : path;
+    const Inode& a = made_.inodes[made];
+    const Inode& b = found_.inodes[found];
+    if (a.kind != b.kind) return path;
+    if (a.kind != Kind::folder) return a.content() == b.content() || is_excused(path) ? std::string() : path;
+    for (const auto& [name, node] : b.entries) {
+      if (a.entries.count(name) == 0) return path + "/" + name;
+    }
+    for (const auto& [name, node] : a.entries) {
+      const auto other = b.entries.find(name);
+      if (other == b.entries.end()) return path + "/" + name;
+      std::string differs = difference(node, other->second, path + "/" + name);
+      if (!differs.empty()) return differs;
+    }
+    return {};
+  }
+
+  const std::map<Node, Node>& pairs() const { return pairs_; }
+
+ private:
+  bool is_excused(const std::string& path) const {
+    const std::string name = path.substr(path.rfind('/') + 1);
+    return std::any_of(may_differ_.begin(), may_differ_.end(),
+                       [&](const std::string& pattern) { return fnmatch(pattern.c_str(), name.c_str(), 0) == 0; });
+  }
+
+  const Image& made_;
+  const Image& found_;
+  std::span<const std::string> may_differ_;
+  std::map<Node, Node> pairs_;
+};
+
+}  // namespace
+
+Result<void> check_end(Recording& recording, const Image& after, std::span<const std::string> may_differ) {
+  Settings settings;
+  const Plan plan = make_plan(recording.initial, recording.log, settings);
+  const Image all = image_of(recording.initial, recording.log, plan, Changes(plan.changes.size(), true));
+  Comparison comparison(all, after, may_differ);
+  const std::string differs = comparison.difference(kRoot, kRoot, "");
+  if (!differs.empty()) {
+    return Failure{"The recorded calls do not make what is in the directory now: " + differs.substr(1) +
+                       " differs. A mapping (mmap), a child process, io_uring, or a thread that still runs or is older "
+                       "than the backend has changed it unseen.",
+                   "Let the body change files by calls of this process. Name files that are mapped, and that the check "
+                   "does not need, in CrashOptions::may_be_mapped."};
+  }
+  for (const auto& [made, found] : comparison.pairs()) {
+    recording.initial.inodes[made].mode = after.inodes[found].mode;
+  }
+  return {};
 }
 
 }  // namespace syscost::crash

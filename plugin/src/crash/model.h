@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "crash/image.h"
-#include "crash/operation.h"
 #include "syscost/crash.h"
 
 namespace syscost::crash {

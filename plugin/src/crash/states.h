@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The states that a power cut could leave: all of them where they are few, else a sample that is the same in each run.
+// The states that a power cut could leave, and their description for people.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,6 @@
 
 #include "crash/image.h"
 #include "crash/model.h"
-#include "crash/operation.h"
 
 namespace syscost::crash {
 

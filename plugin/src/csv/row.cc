@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::csv {
 namespace {

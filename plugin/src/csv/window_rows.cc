@@ -7,12 +7,12 @@
 #include <memory_resource>
 #include <vector>
 
-#include "core/byte_numbers.h"
-#include "core/call_site.h"
+#include "core/bytes.h"
+#include "core/call_stack.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
-#include "os/errno_names.h"
-#include "os/mapped_memory.h"
+#include "os/errors.h"
+#include "os/memory.h"
 
 namespace syscost::csv {
 namespace {

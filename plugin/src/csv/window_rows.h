@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// WindowRows: the rows of one window: one of record `test`, then one of record `syscall` for each syscall.
-//
-// The first has totals and times, the others the numbers of one syscall each. So a sum over a column counts nothing
-// twice. A number that the backend did not measure stays empty: never 0.
+// The rows of a window: the columns of its run, its syscalls, and the rows of tools beside us.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +9,65 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/backend.h"
 #include "core/cost_data.h"
 #include "core/per_run_part.h"
-#include "csv/run_columns.h"
-#include "csv/tool_rows.h"
+#include "core/syscall_id.h"
 
 namespace syscost::csv {
+
+// RunColumns: the columns that are the same on every row of one program's run.
+
+/// Columns of the same names; docs/csv-format.md defines them. Empty = unknown.
+struct RunColumns {
+  std::string run_id;
+  std::string started_at;
+  std::string label;
+  std::string host;
+  std::string kernel_release;
+  std::string commit;
+  std::string why_no_commit;  ///< No column: why `commit` is empty although there is a repository.
+  std::string build_id;
+  std::string build_type;
+  std::string backend;
+  std::string selection;
+  std::string filter;  ///< --syscost_filter as given; empty = everything is counted.
+  std::string program;
+  std::uint64_t pid = 0;
+  std::string shard;  ///< "2 of 4" where the framework runs a part of the tests only; written with `surroundings`.
+  std::string surroundings;  ///< Column `detail` of the run's own row: `cpus=2;locale=C`. Empty: there is no such row.
+};
+
+// The rows of a tool beside us for a window: the same key as our rows, with another origin.
+//
+// A tool counts trips into the kernel and, for those that returned, latencies in powers of two. Other columns stay
+// empty: percentiles, because a factor of two is too coarse, and the window's times, because they include the tool's.
+
+/// Columns of one `syscall` row. Empty = the tool has no such number.
+struct ToolSyscall {
+  SyscallId id;
+  std::optional<std::uint64_t> entries;
+  std::optional<std::uint64_t> errors;
+  std::string errnos;  ///< `ENOENT:3 EINTR:1`
+  std::optional<std::uint64_t> latency_count;
+  std::optional<std::uint64_t> latency_sum_ns;
+  std::optional<std::uint64_t> latency_min_ns;
+  std::optional<std::uint64_t> latency_max_ns;
+  std::string histogram;  ///< `512:128 1024:3`
+};
+
+struct ToolWindow {
+  std::string origin;  ///< "bpftrace"
+  std::uint64_t lost = 0;
+  std::vector<ToolSyscall> syscalls;
+};
+
+// WindowRows: the rows of one window: one of record `test`, then one of record `syscall` for each syscall.
+//
+// The first has totals and times, the others the numbers of one syscall each. So a sum over a column counts nothing
+// twice. A number that the backend did not measure stays empty: never 0.
 
 /// The window's key and the columns of the window as a whole. Times in ns.
 struct WindowColumns {
@@ -67,7 +115,7 @@ class WindowRows {
   std::size_t append_exit(std::pmr::string& out, std::string_view how) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
-  /// counted. Call stacks in `cost` must have been replaced by sites (core/call_site.h). Returns where its outcome
+  /// counted. Call stacks in `cost` must have been replaced by sites (core/call_stack.h). Returns where its outcome
   /// begins in `out`, if it has one.
   std::size_t append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
                      const Capabilities& capabilities) const;

@@ -14,10 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "os/file_lock.h"
 #include "os/files.h"
 #include "profilers/profiler.h"
-#include "session/process_session.h"
+#include "session/session.h"
 #include "session/tools/artifacts.h"
 #include "session/tools/profiler_session.h"
 #include "syscost/adapter.h"

@@ -14,8 +14,7 @@
 #include <utility>
 
 #include "os/environment.h"
-#include "os/paths.h"
-#include "os/small_file.h"
+#include "os/files.h"
 
 namespace syscost {
 namespace {

@@ -18,11 +18,72 @@
 #include <cstdint>
 #include <vector>
 
-#include "os/null_ended.h"
+#include "os/command_line.h"
 #include "os/own_calls.h"
-#include "os/shared_clone.h"
 
 namespace syscost {
+
+#ifdef __x86_64__
+pid_t clone_sharing_memory(int exit_signal, void* stack_top, pid_t* child, void (*run)(void*), void* argument) {
+  long flags = CLONE_VM | CLONE_VFORK | exit_signal;
+  if (child != nullptr) flags |= CLONE_PARENT_SETTID;
+  register long child_tid asm("r10") = 0;
+  register long storage asm("r8") = 0;
+  long result = SYS_clone;
+  // The child finds itself on its empty stack, with our registers: no value of ours may come from the old one.
+  asm volatile(
+      "syscall\n\t"
+      "test %%rax, %%rax\n\t"
+      "jnz 1f\n\t"
+      "xor %%ebp, %%ebp\n\t"  // the last frame
+      "mov %[argument], %%rdi\n\t"
+      "call *%[run]\n\t"
+      "ud2\n"
+      "1:"
+      : "+a"(result)
+      : "D"(flags), "S"(stack_top), "d"(child), "r"(child_tid), "r"(storage), [run] "b"(run), [argument] "r"(argument)
+      : "rcx", "r11", "memory", "cc");
+  if (result >= 0) return static_cast<pid_t>(result);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+#else
+pid_t clone_sharing_memory(int exit_signal, void* stack_top, pid_t* child, void (*run)(void*), void* argument) {
+  struct Call {
+    void (*run)(void*);
+    void* argument;
+  } call{run, argument};
+  int flags = CLONE_VM | CLONE_VFORK | exit_signal;
+  if (child != nullptr) flags |= CLONE_PARENT_SETTID;
+  return clone(
+      [](void* pointer) {
+        const Call& its = *static_cast<Call*>(pointer);
+        its.run(its.argument);
+        return 0;
+      },
+      stack_top, flags, &call, child);
+}
+#endif
+
+pid_t clone_quietly() {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, CLONE_FILES, nullptr, nullptr, nullptr, nullptr));
+  if (child == 0) return 0;
+  const int error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return child;
+}
+
+int wait_for_quiet_child(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, __WALL) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 namespace {
 
 constexpr std::size_t kMaxDescriptors = 4;

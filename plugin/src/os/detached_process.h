@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Starts programs of ours beside a test so that the test cannot notice them.
+// Processes that the test cannot notice: programs of ours beside it, and children that try a backend.
 //
-// Such a program is no child of the measured process: its end raises no SIGCHLD, and no wait() returns it. It has none
-// of the test's descriptors, signal dispositions, masks, or terminal.
+// The end of such a process raises no SIGCHLD, and no wait() of the test returns it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +12,32 @@
 #include <string>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
+
+// A child that runs in this process's memory until it executes or ends, as vfork(2)'s, on a stack of its own.
+//
+// The C library's clone(2) is a function that sanitizers stand before: clang's ThreadSanitizer treats each call of it
+// as a fork in a process of its own memory, and ends the program when such a child makes a second one.
+
+/// Returns when the child executed a program or ended: its pid, or -1 with errno. `exit_signal` 0 = none. If `child` is
+/// not null, the kernel writes the pid there before the child runs. `run(argument)` must not return, and must do
+/// nothing but make syscalls, by syscall(2). `stack_top` is 16-byte aligned. The caller blocks signals, if needed.
+pid_t clone_sharing_memory(int exit_signal, void* stack_top, pid_t* child, void (*run)(void*), void* argument);
+
+// A child that the program does not notice: in it syscost tests, before it measures, whether a backend works.
+
+/// Starts a child that no wait() returns, because it sends no signal at its end. It shares our descriptors, and blocks
+/// every signal. It must neither allocate nor lock. Returns 0 in the child; -1, with errno, if it cannot be started.
+pid_t clone_quietly();
+/// Waits for such a child's end; its status as waitpid() has it.
+int wait_for_quiet_child(pid_t child);
+
+// Starts programs of ours beside a test so that the test cannot notice them.
+//
+// Such a program is no child of the measured process: its end raises no SIGCHLD, and no wait() returns it. It has none
+// of the test's descriptors, signal dispositions, masks, or terminal.
 
 inline constexpr int kFirstPassedDescriptor = 3;
 

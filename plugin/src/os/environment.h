@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost {
 

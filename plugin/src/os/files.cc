@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "os/files.h"
 
+#include <dirent.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <memory>
 #include <memory_resource>
+#include <sstream>
+#include <string_view>
 
 #include "os/environment.h"
-#include "os/file_status.h"
+#include "os/text.h"
 
 namespace syscost {
 
@@ -104,6 +116,139 @@ int Replacement::finish() {
 std::string make_own_folder(const std::string& prefix) {
   std::string path = prefix + "XXXXXX";
   return mkdtemp(path.data()) != nullptr ? path : std::string();
+}
+
+namespace {
+
+template <class String>
+String read_into(String text, const char* path, std::size_t most) {
+  const Descriptor file = open_regular(path);
+  if (file.is_open() && !read_whole(file, most, text)) text.clear();
+  return text;
+}
+
+}  // namespace
+
+std::string read_small_file(const std::string& path, std::size_t most) {
+  return read_into(std::string(), path.c_str(), most);
+}
+
+std::pmr::string read_small_file(const char* path, std::pmr::memory_resource& memory, std::size_t most) {
+  return read_into(std::pmr::string(&memory), path, most);
+}
+
+namespace {
+
+/// The kind of file that `path` leads to; 0 if it leads to none.
+mode_t kind_of(const std::string& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 ? status.st_mode & S_IFMT : 0;
+}
+
+}  // namespace
+
+bool exists(const std::string& path) {
+  return kind_of(path) != 0;
+}
+
+bool is_folder(const std::string& path) {
+  return kind_of(path) == S_IFDIR;
+}
+
+bool is_regular_file(const std::string& path) {
+  return kind_of(path) == S_IFREG;
+}
+
+std::string absolute_path(const std::string& path) {
+  if (path.empty() || path.front() == '/') return path;
+  std::array<char, PATH_MAX> folder{};
+  if (getcwd(folder.data(), folder.size()) == nullptr) return {};
+  return (std::filesystem::path(folder.data()) / path).string();
+}
+
+std::string read_link(const std::string& path) {
+  std::array<char, PATH_MAX> target{};
+  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
+  return length <= 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(length));
+}
+
+std::string without_links(const std::string& path) {
+  std::filesystem::path there = absolute_path(path);
+  std::filesystem::path rest;
+  std::array<char, PATH_MAX> real{};
+  while (realpath(there.c_str(), real.data()) == nullptr) {
+    if ((errno != ENOENT && errno != ENOTDIR) || !there.has_relative_path()) return {};
+    rest = rest.empty() ? there.filename() : there.filename() / rest;
+    there = there.parent_path();
+  }
+  return (std::filesystem::path(real.data()) / rest).lexically_normal().string();
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
+  while (const dirent* const entry = open != nullptr ? readdir(open.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
+int make_folders(const std::string& path) {
+  if (is_folder(path)) return 0;
+  const std::string above = std::filesystem::path(path).parent_path().string();
+  if (!above.empty() && above != path) {
+    if (const int error = make_folders(above); error != 0) return error;
+  }
+  constexpr mode_t kAll = 0777;  // without what the umask takes away
+  if (mkdir(path.c_str(), kAll) == 0 || (errno == EEXIST && is_folder(path))) return 0;
+  return errno;
+}
+
+namespace {
+
+int lock(int fd, int patience) {
+  for (;;) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+    if (errno == EINTR) continue;
+    if (errno != EWOULDBLOCK || patience-- <= 0) return errno;
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+std::string command_of(long pid) {
+  std::string name = read_small_file("/proc/" + std::to_string(pid) + "/comm");
+  return name.substr(0, name.find('\n'));
+}
+
+}  // namespace
+
+FileLock::FileLock(int fd, int patience) : fd_(fd), error_(lock(fd, patience)) {}
+
+FileLock::~FileLock() {
+  if (is_held()) flock(fd_, LOCK_UN);
+}
+
+// A line is "1: FLOCK  ADVISORY  WRITE 17 fe:00:42 0 EOF": the process, then device and inode, the former in
+// hexadecimal.
+std::string lock_holder(int fd) {
+  struct stat file {};
+  if (fstat(fd, &file) != 0) return {};
+  char place[64];
+  std::snprintf(place, sizeof place, "%02x:%02x:%llu", major(file.st_dev), minor(file.st_dev),
+                static_cast<unsigned long long>(file.st_ino));
+  std::istringstream locks(read_small_file("/proc/locks"));
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, manner, access, where;
+    long pid = 0;
+    if (!(words >> number >> kind >> manner >> access >> pid >> where)) continue;
+    if (kind != "FLOCK" || where != place || pid <= 0) continue;
+    const std::string name = printable(command_of(pid));
+    return " (process " + std::to_string(pid) + (name.empty() ? "" : ", " + name) + ")";
+  }
+  return {};
 }
 
 }  // namespace syscost

@@ -1,23 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
+// Files: how syscost opens, reads, replaces and locks files and folders, and finds them by their paths.
+//
+// Someone else may have chosen a file, and a test may deny calls by a seccomp filter. Nothing here uses the parts of
+// the C++ library that make system calls, because the program may define libc's names.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace syscost {
+
 // Files: how syscost opens files and folders that someone else may have chosen.
 //
 // In a folder that several users share, and in a repository of a stranger, anyone may have put a link, a FIFO, a file
 // without an end or a folder of their own under a name that we use. So a file is opened without waiting and without a
 // terminal, must be a regular one, and is read up to a bound that the caller names; where a name is not the user's own
 // choice, no link is followed and the owner counts.
-#pragma once
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cstddef>
-#include <string>
-#include <string_view>
-#include <utility>
-
-namespace syscost {
 
 /// An open file or folder, or none; closed at the end.
 class Descriptor {
@@ -82,5 +91,89 @@ class Replacement {
 /// Makes a folder that only this user can enter: its name is `prefix` and six characters that no one can foresee. "" if
 /// that fails; errno says why.
 std::string make_own_folder(const std::string& prefix);
+
+// fstat(2) under a seccomp filter of a test.
+//
+// The kernel has two calls for it, fstat and newfstatat, and a C library uses one of them: glibc 2.39 and later the
+// first, older ones the second. A filter may deny one of them by number. A test that forbids what its own code does not
+// do must not lose its rows.
+
+/// Like fstat(), by the call that the filter allows.
+inline int status_of(int fd, struct stat* status) {
+  if (fstat(fd, status) == 0) return 0;
+  if (errno == EBADF) return -1;
+  const int error = errno;
+  if (syscall(SYS_newfstatat, fd, "", status, AT_EMPTY_PATH) == 0) return 0;
+#ifdef SYS_fstat
+  if (syscall(SYS_fstat, fd, status) == 0) return 0;
+#endif
+  errno = error;
+  return -1;
+}
+
+// Reading a small file whole, such as those of /proc.
+
+/// More than any file of /proc has: the arguments and variables of a process are at most 6 MiB.
+inline constexpr std::size_t kMostOfProc = std::size_t{8} << 20;
+/// For files that someone else may have written.
+inline constexpr std::size_t kMostOfSmallFile = std::size_t{64} << 10;
+
+/// The file's contents; empty when it cannot be read, is no regular file, or has more than `most` bytes.
+std::string read_small_file(const std::string& path, std::size_t most = kMostOfProc);
+/// The same in memory of the caller's choice.
+std::pmr::string read_small_file(const char* path, std::pmr::memory_resource& memory, std::size_t most = kMostOfProc);
+
+// What std::filesystem knows of paths, by functions of libc.
+//
+// The C++ library makes its system calls by libc's names, and the program may define these names: then its function
+// would be called, and answer (libc/symbols.h). So the parts of std::filesystem, the file streams and the clocks that
+// make calls stay outside libsyscost; std::filesystem::path itself makes none.
+
+bool exists(const std::string& path);
+bool is_folder(const std::string& path);
+bool is_regular_file(const std::string& path);
+
+/// The path from / on: a relative one begins at the working directory. "" if that is unknown; errno says why.
+std::string absolute_path(const std::string& path);
+
+/// What the link holds; "" if `path` is none.
+std::string read_link(const std::string& path);
+
+/// `path` without links, as far as it exists; the rest follows as it is. "" if that is unknown; errno says why.
+std::string without_links(const std::string& path);
+
+/// The names in a folder, without "." and ".."; none if it cannot be read.
+std::vector<std::string> names_in(const std::string& folder);
+
+/// Makes the folder, and those above it that are missing. 0 or an errno.
+int make_folders(const std::string& path);
+
+// FileLock: the lock under which processes append to one file. Waiting for it takes a bounded time.
+//
+// Any process that can open a file, even for reading only, can lock it and hold the lock for ever. Our writers hold it
+// for one write, so if a lock is held for longer, another program holds it.
+
+/// Held for the life of the object. Other writers wait; readers are not kept out. Makes syscalls: between windows only.
+class FileLock {
+ public:
+  /// How often a waiter tries, a millisecond apart: together a second, or longer on a busy machine.
+  static constexpr int kPatience = 1000;
+
+  explicit FileLock(int fd, int patience = kPatience);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  bool is_held() const { return error_ == 0; }
+  /// 0 or an errno; EWOULDBLOCK when another process holds it and patience is at an end.
+  int error() const { return error_; }
+
+ private:
+  int fd_;
+  int error_;
+};
+
+/// The process that holds the lock of `fd`: " (process 17, flock)"; empty if /proc/locks does not show it.
+std::string lock_holder(int fd);
 
 }  // namespace syscost

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "os/environment.h"
-#include "os/refusal_note.h"
-#include "session/doctor/backends.h"
+#include "os/message_output.h"
+#include "session/backends/open_backend.h"
 #include "session/process/messages.h"
-#include "session/process_session.h"
 #include "session/run/run_info.h"
-#include "session/run/run_owner.h"
-#include "session/windows/own_calls.h"
+#include "session/session.h"
+#include "session/windows/backend_holder.h"
 
 namespace syscost::adapter {
 bool take_options(int* argc, char** argv) {

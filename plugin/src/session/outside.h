@@ -2,6 +2,8 @@
 //
 // Measures a command from outside: the processes below this one, whatever they are. For `bench run` and for nothing
 // else, so no program of a user's is linked with it, and it may change at any time.
+//
+// After the command it also writes the rows of kind `run` that say how the processes of test programs ended.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +12,31 @@
 #include <string_view>
 #include <vector>
 
-#include "session/run/program_ends.h"
+#include "os/errors.h"
 #include "syscost/adapter.h"
 #include "syscost/cost.h"
 #include "syscost/export.h"
+
+namespace syscost::session {
+
+// The rows of kind `run` that say how the processes of test programs ended. `bench run` writes them, after the
+// programs.
+
+/// How the process of a test program ended, where the rows of its tests do not explain it.
+struct ProgramEnd {
+  std::string program;
+  int process = 0;
+  std::string how;          ///< "SIGABRT" or "exit code 7".
+  std::string first_cells;  ///< The columns before `kind` as the program wrote them; empty if it has no row.
+};
+
+/// Appends a row for each to the CSV at the absolute path `csv`.
+Result<void> write_program_ends(const std::string& csv, const std::vector<ProgramEnd>& ends);
+
+}  // namespace syscost::session
+
+// Measures a command from outside: the processes below this one, whatever they are. For `bench run` and for nothing
+// else, so no program of a user's is linked with it, and it may change at any time.
 
 namespace syscost::outside {
 
@@ -74,7 +97,7 @@ SYSCOST_EXPORT void discard();
 /// Backend::process_control() of this process's session; null where no backend is open. For agent/guest.
 SYSCOST_EXPORT std::uint64_t* process_control();
 
-/// Messages name the flags of `bench run`, which started this process (os/typed_flags.h).
+/// Messages name the flags of `bench run`, which started this process (os/text.h).
 SYSCOST_EXPORT void name_flags_of_bench_run();
 
 }  // namespace syscost::outside

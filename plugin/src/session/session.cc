@@ -1,13 +1,31 @@
 // SPDX-License-Identifier: MIT
 #include "session/session.h"
 
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
 #include <utility>
 
-#include "session/doctor/backends.h"
+#include "os/environment.h"
+#include "os/errors.h"
+#include "os/message_output.h"
+#include "session/backends/doctor.h"
+#include "session/backends/open_backend.h"
+#include "session/loops/loop_run.h"
+#include "session/options/option_table.h"
 #include "session/process/messages.h"
 #include "session/run/run_info.h"
-#include "session/run/surroundings.h"
-#include "session/windows/unavailable_costs.h"
+#include "session/windows/backend_holder.h"
+#include "session/windows/scopes.h"
+#include "syscost/counting.h"
 
 namespace syscost::session {
 namespace {
@@ -168,6 +186,174 @@ void Session::conclude() {
   traces_.conclude_process();
   say_calls_without_line();
   shared_.recorder.conclude();
+}
+
+// The process's own session: its options, its start, and the ways out of it.
+
+std::atomic<Session*> made_process_session{nullptr};
+
+namespace {
+
+std::mutex start_mutex;
+std::optional<Result<ParsedOptions>> parsed_options;
+
+/// Writes the rows that still wait, and those of an open window or loop; false if the run is not whole.
+bool end_process() {
+  Session& session = process_session();
+  if (session.is_fork_child()) return true;
+  const WorkBetween between = session.work_between();
+  const OwnWork work(session.backend().current());
+  LoopRun::end_process(session.loops());
+  session.windows().end_at_exit();
+  session.conclude();
+  // A counting process makes its passes for tools by itself.
+  if (!adapter::is_counting_process()) session.tools().report_unused();
+  // If the user requested nothing, a problem is data in a Cost, and the exit code is the program's own.
+  return !session.options().requests_anything() || session.problem().empty();
+}
+
+void end_process_once() {
+  static const bool is_registered = [] {
+    at_process_end(end_process);
+    return true;
+  }();
+  static_cast<void>(is_registered);
+}
+
+/// For a main that measures, forks and runs its tests in the child.
+void explain_fork_child() {
+  static std::atomic<bool> is_explained{false};
+  if (is_explained.exchange(true)) return;
+  say_failure({"these tests run in a fork child of the process that began to measure, so they are not measured",
+               "begin to measure in the process that runs the tests"});
+}
+
+/// True also if the caller names no file: syscost reads the commit, for example, from the caller's working directory.
+bool opens_files(const Options& options) {
+  return (options.requests_anything() || options.is_counting_process) && !options.help;
+}
+
+}  // namespace
+
+const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling) {
+  parsed_options = parse_options(arguments, process_environment(), spelling);
+  if (parsed_options->ok()) {
+    Options& options = parsed_options->value().options;
+    if (adapter::is_counting_process()) {
+      options.become_counting_process();
+      take_counting_variables(options);
+    }
+    if (is_listing_or_death_test(process_arguments())) options.drop_output();
+    std::optional<Failure> rights = opens_files(options) ? reason_to_leave_files_alone(file_rights()) : std::nullopt;
+    if (rights.has_value()) parsed_options = *std::move(rights);
+  }
+  if (Session* session = made_process_session.load(); session != nullptr && parsed_options->ok()) {
+    Result<void> taken = session->take_over(parsed_options->value().options);
+    if (!taken.ok()) parsed_options = taken.failure();
+  }
+  return *parsed_options;
+}
+
+const Result<ParsedOptions>& process_options() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    if (!parsed_options.has_value()) read_process_options(process_arguments(), Spelling::prefixed);
+  });
+  return *parsed_options;
+}
+
+Session& make_process_session() {
+  // Never destroyed: static destructors may still measure.
+  static auto* const session = [] {
+    const Result<ParsedOptions>& parsed = process_options();
+    if (!parsed.ok()) refuse(parsed.failure());
+    auto* made = new Session(parsed.value().options, open_backend);
+    made_process_session.store(made);
+    return made;
+  }();
+  return *session;
+}
+
+namespace {
+
+/// A framework would take the exception for a failure of a listener, and of the tests.
+Result<void> started_or_no_memory(Session& session, const adapter::Framework& framework) {
+  try {
+    return session.start(framework);
+  } catch (const std::bad_alloc&) {
+    return Failure{"the limits of this process (ulimit -v, ulimit -d) leave no memory to begin with",
+                   "raise them by 64 MiB, or run this program without syscost"};
+  }
+}
+
+}  // namespace
+
+Session& started_session(const adapter::Framework& framework) {
+  Session& session = process_session();
+  if (session.is_fork_child() && !framework.name.empty() && session.options().requests_anything()) explain_fork_child();
+  if (session.is_fork_child() || (session.is_started() && framework.name.empty())) return session;
+  std::lock_guard guard(start_mutex);
+  if (session.options().help) {
+    print_help();
+    std::exit(0);
+  }
+  if (session.options().doctor) std::exit(run_doctor());
+  if (session.options().lists_scripts) std::exit(list_scripts(session.options()));
+  if (const Result<void> started = started_or_no_memory(session, framework); !started.ok()) refuse(started.failure());
+  end_process_once();
+  return session;
+}
+
+namespace {
+
+using Finish = bool (*)();
+
+/// For quick_exit(), because its handlers get no argument: the functions of the session and of the timing session.
+std::array<std::atomic<Finish>, 4> g_finish{};
+std::atomic<std::size_t> g_count{0};
+
+void end_quickly() {
+  bool is_whole = true;
+  for (const std::atomic<Finish>& finish : g_finish) {
+    if (Finish call = finish.load(); call != nullptr) is_whole = call() && is_whole;
+  }
+  // The handler does not learn the exit code that the program chose.
+  if (is_whole) return;
+  note_verdict();
+#ifdef __GLIBC__
+  std::quick_exit(1);  // goes on with the handlers that are left
+#else
+  _exit(1);
+#endif
+}
+
+}  // namespace
+
+void at_process_end(bool (*finish)()) {
+  const std::size_t index = g_count.fetch_add(1);
+  SYSCOST_CHECK(index < g_finish.size());
+  g_finish[index].store(finish);
+  if (index == 0) std::at_quick_exit(end_quickly);
+#ifdef __GLIBC__
+  // glibc allows exit() here: it goes on with the handlers that are left, coverage and leak checks among them.
+  on_exit(
+      [](int status, void* call) {
+        if (reinterpret_cast<Finish>(call)() || status != 0) return;
+        note_verdict();
+        std::exit(1);
+      },
+      reinterpret_cast<void*>(finish));
+#else
+  std::atexit([] {
+    bool is_whole = true;
+    for (const std::atomic<Finish>& one : g_finish) {
+      if (Finish call = one.exchange(nullptr); call != nullptr) is_whole = call() && is_whole;
+    }
+    if (is_whole) return;
+    std::fflush(nullptr);
+    _exit(1);
+  });
+#endif
 }
 
 }  // namespace syscost::session

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Session: what one process measures, from its first window to its end.
+// Session: what a process measures, from its first window to its end.
 //
 // It starts what the options request, and holds the parts that measure: windows, scopes, loops and tools. The parts
-// share a Measurement.
+// share a Measurement. A process has one session, which is made at its first use: process_session() gives it. Tests
+// make others. When the process ends by itself, the session writes what still waits.
 #pragma once
 
+#include <atomic>
 #include <string>
+#include <vector>
 
 #include "session/faults/faults.h"
 #include "session/loops/loops.h"
@@ -14,13 +17,18 @@
 #include "session/power_cuts/power_cuts.h"
 #include "session/tools/tracing.h"
 #include "session/trace/traces.h"
-#include "session/windows/intervals.h"
+#include "session/windows/between_and_intervals.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
 #include "session/windows/windows.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
+
+// Session: what one process measures, from its first window to its end.
+//
+// It starts what the options request, and holds the parts that measure: windows, scopes, loops and tools. The parts
+// share a Measurement.
 
 class Session {
  public:
@@ -91,5 +99,31 @@ class Session {
   Loops loops_{shared_, windows_, tools_};
   bool has_new_options_ = false;  // since the last start()
 };
+
+// The session of this process: its options, and its start.
+
+/// The options of this process, read once: from the arguments of take_options(), else from /proc and the environment.
+const Result<ParsedOptions>& process_options();
+/// Uses `arguments` with `spelling` instead of the process's own. A session that exists already takes the options over.
+const Result<ParsedOptions>& read_process_options(const std::vector<std::string>& arguments, Spelling spelling);
+
+/// Null until make_process_session() made it.
+extern std::atomic<Session*> made_process_session;
+Session& make_process_session();
+
+/// The process's session, made at the first call and never destroyed.
+inline Session& process_session() {
+  Session* const made = made_process_session.load(std::memory_order_acquire);
+  return made != nullptr ? *made : make_process_session();
+}
+/// The same, started: by the adapter, or here at the first use without an adapter. If a request is not possible:
+/// message, exit(2). Also runs --syscost_help and --syscost_doctor.
+Session& started_session(const adapter::Framework& framework = {});
+
+// Calls functions when the process ends by itself: when main() returns, or by exit() or quick_exit().
+
+/// Calls `finish` at the end. It returns true if the run is whole. If it returns false, a process that would end with
+/// exit code 0 ends with 1.
+void at_process_end(bool (*finish)());
 
 }  // namespace syscost::session

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The site of a call: the innermost place in its stack that is the user's.
-//
-// A write is made in libc, for a stream of libstdc++, and parts of the stream are inlined from headers. None of that is
-// what people can change. The line that they can change is the first one outside of it.
+// The site of a call: the innermost place in its stack that is the user's, with its path from the root of the checkout.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory_resource>
 #include <span>
 #include <string>
@@ -14,10 +12,33 @@
 #include <vector>
 
 #include "core/call_stack.h"
-#include "symbols/source_frame.h"
-#include "symbols/source_tree.h"
+#include "symbols/protocol.h"
 
 namespace syscost::symbols {
+
+// SourceTree: paths of sources as people write them, from the root of the checkout around the file.
+//
+// Two machines build one commit in different folders, and a review shows paths from the root.
+
+class SourceTree {
+ public:
+  explicit SourceTree(std::pmr::memory_resource& memory) : roots_(&memory) {}
+
+  /// `src/log.cc` for `/home/me/project/src/log.cc`, if /home/me/project holds .git, .hg or .svn. A submodule is part
+  /// of the checkout around it. Otherwise, or if the file is not on this machine, `path` itself. Reads folders: between
+  /// windows only.
+  std::string_view shown(std::string_view path);
+
+ private:
+  std::string_view root_of(std::string_view folder);
+
+  std::pmr::map<std::pmr::string, std::pmr::string, std::less<>> roots_;  // by folder; empty = none
+};
+
+// The site of a call: the innermost place in its stack that is the user's.
+//
+// A write is made in libc, for a stream of libstdc++, and parts of the stream are inlined from headers. None of that is
+// what people can change. The line that they can change is the first one outside of it.
 
 /// One frame of a stack, with what is known of it.
 struct ResolvedFrame {

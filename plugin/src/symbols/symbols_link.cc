@@ -13,12 +13,12 @@
 #include <span>
 #include <utility>
 
-#include "libc/clock.h"
+#include "libc/clock_and_mutex.h"
+#include "os/descriptors.h"
 #include "os/detached_process.h"
 #include "os/environment.h"
-#include "os/installed_file.h"
 #include "os/own_calls.h"
-#include "os/own_descriptors.h"
+#include "os/program_files.h"
 
 namespace syscost::symbols {
 namespace {

@@ -14,9 +14,8 @@
 #include <string_view>
 
 #include "core/call_stack.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "symbols/protocol.h"
-#include "symbols/source_frame.h"
 
 namespace syscost::symbols {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "csv/reader.h"
-#include "model/group.h"
+#include "model/dataset.h"
 #include "model/loader.h"
 #include "require.h"
 #include "stats/latency.h"

@@ -4,10 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "commands/critical_path.h"
+#include "commands/critical_path/critical_path.h"
 #include "require.h"
 #include "trace/critical_path.h"
-#include "trace/sched_file.h"
 
 namespace syscost::bench::fuzz {
 namespace {

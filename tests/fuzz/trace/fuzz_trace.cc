@@ -4,9 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/trace.h"
-#include "otlp/call_spans.h"
+#include "commands/trace/trace.h"
 #include "otlp/encode.h"
+#include "otlp/spans.h"
 #include "require.h"
 #include "trace/trace_file.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // From records to figures, lines and rows.
-#include "gpu/cupti/figures.h"
+#include "gpu/cupti/report.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,6 @@
 #include <array>
 #include <cstring>
 #include <nlohmann/json.hpp>
-
-#include "gpu/cupti/report.h"
 
 namespace syscost::gpu::cupti {
 namespace {

@@ -13,9 +13,9 @@
 #include "bench.h"
 #include "cli/options.h"
 #include "cli/parse.h"
-#include "commands/ab.h"
+#include "commands/ab/ab.h"
 #include "csv_text.h"
-#include "render/paint.h"
+#include "render/terminal.h"
 
 namespace syscost::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands/accept_lines.h"
+#include "commands/compare/count_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/accept_lines.h"
+#include "commands/compare/count_rules.h"
 #include "stats/open_counts.h"
 #include "windows.h"
 

@@ -16,7 +16,7 @@
 
 #include "baseline_file.h"
 #include "csv_text.h"
-#include "model/group.h"
+#include "model/dataset.h"
 #include "model/loader.h"
 #include "stats/baseline_windows.h"
 #include "stats/verdict.h"

@@ -16,7 +16,7 @@
 
 #include "baseline_file.h"
 #include "bench.h"
-#include "commands/baseline.h"
+#include "commands/baseline/baseline.h"
 #include "csv_text.h"
 #include "model/baseline.h"
 

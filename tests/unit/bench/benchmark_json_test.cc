@@ -12,7 +12,7 @@
 
 #include "../csv/temporary_folder.h"
 #include "bench.h"
-#include "model/json_repair.h"
+#include "model/benchmark_json.h"
 
 namespace syscost::bench {
 namespace {

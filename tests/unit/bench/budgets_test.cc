@@ -7,7 +7,6 @@
 
 #include <sstream>
 
-#include "budgets/budget_check.h"
 #include "budgets/rules_file.h"
 
 namespace syscost::bench::budgets {

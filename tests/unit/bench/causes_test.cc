@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What changed once and shows in many tests is said once.
-#include "commands/causes.h"
+#include "commands/compare/causes.h"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 
 #include "model/test_locations.h"
 #include "render/ci_report.h"
-#include "render/size_cap.h"
-#include "render/xml.h"
+#include "render/svg.h"
+#include "render/table.h"
 
 namespace syscost::bench {
 namespace {

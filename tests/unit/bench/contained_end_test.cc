@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "contained_runs.h"
-#include "faults/process_tree.h"
+#include "faults/contained.h"
 #include "faults/run_folder.h"
 #include "faults/state_file.h"
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "contained_runs.h"
-#include "faults/folder_scan.h"
 #include "faults/run_folder.h"
 
 namespace syscost::bench::faults {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands/count_rules.h"
+#include "commands/compare/count_rules.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "judge/families.h"
-
 namespace syscost::bench::judge {
 namespace {
 

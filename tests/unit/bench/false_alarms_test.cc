@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/false_alarms.h"
+#include "stats/baseline_windows.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,8 @@
 #include <vector>
 
 #include "loaded.h"
-#include "model/group.h"
-#include "scale/family_name.h"
-#include "scale/law_changes.h"
+#include "model/dataset.h"
+#include "scale/family_laws.h"
 
 namespace syscost::bench {
 namespace {

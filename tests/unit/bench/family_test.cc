@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "stats/family.h"
+#include "stats/significance.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-
-#include "stats/rank_test.h"
 
 namespace syscost::bench::stats {
 namespace {

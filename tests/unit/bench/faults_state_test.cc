@@ -10,7 +10,7 @@
 #include <sstream>
 #include <string>
 
-#include "commands/faults.h"
+#include "commands/faults/faults.h"
 #include "faults/state_file.h"
 
 namespace syscost::bench::faults {

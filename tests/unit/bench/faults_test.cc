@@ -8,10 +8,9 @@
 #include <set>
 #include <string>
 
-#include "faults/framework.h"
+#include "faults/learning.h"
 #include "faults/outcome.h"
 #include "faults/plan.h"
-#include "faults/words.h"
 #include "syscost/call_errors.h"
 
 namespace syscost::bench::faults {

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "csv_text.h"
-#include "findings/by_rule.h"
 #include "findings/find.h"
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "loaded.h"
-#include "model/group.h"
+#include "model/dataset.h"
 
 namespace syscost::bench::findings {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "findings/traced_window.h"
 #include "made_trace.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/one_call.h"
+#include "findings/traced_window.h"
 #include "findings_in_trace.h"
 #include "made_trace.h"
 

@@ -11,12 +11,12 @@
 
 #include "csv_text.h"
 #include "findings/find.h"
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "findings_in_trace.h"
 #include "loaded.h"
 #include "made_trace.h"
-#include "model/group.h"
-#include "stats/window_stream.h"
+#include "model/dataset.h"
+#include "stats/window_summary.h"
 
 namespace syscost::bench::findings {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "findings_in_trace.h"
 #include "made_trace.h"
 

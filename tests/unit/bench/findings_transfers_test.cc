@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "findings_in_trace.h"
 #include "made_trace.h"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "findings/rule.h"
+#include "findings/rules.h"
 #include "findings_in_trace.h"
 #include "made_trace.h"
 

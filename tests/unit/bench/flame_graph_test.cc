@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "render/flame_graph.h"
+#include "render/svg.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,8 +8,6 @@
 #include <fstream>
 #include <iterator>
 #include <string>
-
-#include "render/svg.h"
 
 namespace syscost::bench::render {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The loader adds the sites of a syscall up, so that rows are those of a run without --syscost_where.
-#include "model/fold_details.h"
+#include "model/site.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The commands that `compare` and `check` run again, and what becomes of the verdict.
-#include "commands/command_runs.h"
+#include "commands/shared/command_runs.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,8 +18,7 @@
 
 #include "bench.h"
 #include "cli/parse.h"
-#include "commands/compare.h"
-#include "commands/run_again.h"
+#include "commands/compare/compare.h"
 #include "csv_text.h"
 
 namespace syscost::bench {

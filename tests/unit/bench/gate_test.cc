@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands/gate.h"
+#include "commands/shared/gate.h"
 
 #include <gtest/gtest.h>
 

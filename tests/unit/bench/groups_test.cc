@@ -15,10 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "groups/fixtures.h"
-#include "groups/hierarchy.h"
-#include "groups/patterns.h"
-#include "groups/words.h"
+#include "groups/behaviour.h"
 #include "windows.h"
 
 namespace syscost::bench::groups {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Files packed by gzip: bench reads their contents, and refuses damaged ones.
-#include "csv/inflate.h"
+#include "csv/input.h"
 
 #include <gtest/gtest.h>
 #include <zlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/interval.h"
+#include "stats/significance.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,6 @@
 #include <cmath>
 #include <numeric>
 #include <vector>
-
-#include "stats/rank_test.h"
 
 namespace syscost::bench::stats {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "model/lists.h"
+#include "model/row_parser.h"
 
 namespace syscost::bench {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a process makes once and keeps is told apart from what a test leaves each time (--syscost_leaks).
-#include "stats/left_by_turn.h"
+#include "stats/repetitions.h"
 
 #include <gtest/gtest.h>
 

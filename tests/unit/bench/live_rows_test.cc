@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What `bench run --live` shows of a file that grows.
-#include "commands/live_rows.h"
+#include "commands/live/watch.h"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,9 @@
 
 #include "../csv/temporary_folder.h"
 #include "cli/options.h"
-#include "commands/watch.h"
 #include "csv/problems.h"
 #include "csv_text.h"
-#include "render/paint.h"
-#include "render/screen.h"
+#include "render/terminal.h"
 
 namespace syscost::bench::commands {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "csv_text.h"
 #include "loaded.h"
-#include "model/lists.h"
+#include "model/row_parser.h"
 
 namespace syscost::bench {
 namespace {

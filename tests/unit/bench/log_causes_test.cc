@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "commands/log.h"
+#include "commands/log/log.h"
 #include "csv_text.h"
 #include "loaded.h"
-#include "model/program_names.h"
+#include "model/programs.h"
 
 namespace syscost::bench {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/interim_analysis.h"
+#include "stats/significance.h"
 
 #include <gtest/gtest.h>
 

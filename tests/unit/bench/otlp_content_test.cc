@@ -9,11 +9,9 @@
 
 #include "csv_text.h"
 #include "model/loader.h"
-#include "model/start_time.h"
-#include "otlp/ids.h"
+#include "model/run_selection.h"
 #include "otlp/metrics.h"
-#include "otlp/process_run.h"
-#include "otlp/requests.h"
+#include "otlp/sender.h"
 #include "otlp/spans.h"
 #include "syscost/histogram.h"
 

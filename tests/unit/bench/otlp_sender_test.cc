@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "otlp/encode.h"
 #include "otlp/endpoints.h"
-#include "otlp/reply_text.h"
 
 namespace syscost::bench::otlp {
 namespace {

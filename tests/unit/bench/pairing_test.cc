@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/pairing.h"
+#include "stats/comparability.h"
 
 #include <gtest/gtest.h>
 

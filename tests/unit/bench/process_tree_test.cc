@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The processes below one, also in a PID namespace with the /proc of an outer one, where numbers mean other processes.
-#include "faults/process_tree.h"
+#include "faults/contained.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/program_names.h"
+#include "model/programs.h"
 
 #include <gtest/gtest.h>
 

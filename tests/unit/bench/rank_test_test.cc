@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/rank_test.h"
+#include "stats/significance.h"
 
 #include <gtest/gtest.h>
 

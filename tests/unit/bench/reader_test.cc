@@ -8,9 +8,8 @@
 #include <system_error>
 #include <vector>
 
-#include "csv/file_parts.h"
-#include "csv/line_source.h"
-#include "csv/printable.h"
+#include "csv/input.h"
+#include "csv/text.h"
 #include "csv_text.h"
 
 namespace syscost::bench {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
-#include "render/csv_writer.h"
 #include "render/json.h"
-#include "render/markdown.h"
+#include "render/numbers.h"
 #include "render/table.h"
-#include "render/units.h"
 
 namespace syscost::bench::render {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/shards.h"
+#include "model/incomplete_run.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/site_alignment.h"
+#include "stats/sites.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

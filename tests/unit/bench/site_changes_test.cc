@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "commands/compare.h"
+#include "commands/compare/compare.h"
 #include "loaded.h"
 #include "sited_suite.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Call stacks of a trace, read from the bytes in which it names them.
-#include "trace/stack_names.h"
+#include "trace/trace_file.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "stats/correlation.h"
-#include "stats/outliers.h"
-#include "stats/syscall_statistics.h"
+#include "stats/latency.h"
+#include "stats/suite_statistics.h"
 
 namespace syscost::bench::stats {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "csv_text.h"
 #include "loaded.h"
-#include "model/group.h"
+#include "model/dataset.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench {

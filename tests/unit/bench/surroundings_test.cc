@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "model/surroundings.h"
+#include "model/programs.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "commands/surroundings.h"
+#include "commands/shared/run_notes.h"
 #include "csv_text.h"
 #include "loaded.h"
 

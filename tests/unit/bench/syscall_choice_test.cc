@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/syscall_choice.h"
+#include "model/choice.h"
 
 #include <gtest/gtest.h>
 

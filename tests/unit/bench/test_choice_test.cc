@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "model/test_choice.h"
+#include "model/choice.h"
 
 #include <gtest/gtest.h>
 

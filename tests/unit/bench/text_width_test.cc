@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "render/text_width.h"
+#include "render/terminal.h"
 
 #include <gtest/gtest.h>
 

@@ -13,8 +13,7 @@
 #include <vector>
 
 #include "csv/problems.h"
-#include "trace/artifact_bytes.h"
-#include "trace/find_traces.h"
+#include "trace/artifacts.h"
 
 namespace syscost::bench::trace {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/unusual.h"
+#include "stats/watched_series.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 
 #include "csv_text.h"
 #include "loaded.h"
-#include "stats/watched_series.h"
 
 namespace syscost::bench::stats {
 namespace {

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "stats/kernel_split.h"
 #include "stats/row_times.h"
 #include "windows.h"
 

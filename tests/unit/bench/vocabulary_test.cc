@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "baseline_file.h"
-#include "stats/verdict_word.h"
+#include "stats/time_verdict.h"
 
 namespace syscost::bench {
 namespace {

@@ -16,7 +16,7 @@
 #include "bench.h"
 #include "csv_text.h"
 #include "make_rows.h"
-#include "model/group.h"
+#include "model/dataset.h"
 #include "model/loader.h"
 #include "stats/window_summary.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which calls can lose nothing when they fail: a close() that has something to report, and one that has not.
-#include "faults/written_files.h"
+#include "faults/test_row.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/byte_numbers.h"
+#include "core/bytes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/decimal_text.h"
+#include "os/text.h"
 
 #include <gtest/gtest.h>
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "csv/temporary_folder.h"
-#include "os/installed_file.h"
+#include "os/program_files.h"
 
 namespace syscost {
 namespace {
@@ -51,13 +51,13 @@ constexpr std::array<Exception, 32> kExceptions = {{
     // Without the library, in the user's program: null under AT_SECURE.
     {"plugin/src/late/adapter_stand_ins.cc", "secure_getenv"},
     // The environment of the ctest above us, to compare one variable with ours.
-    {"plugin/src/session/run/run_owner.cc", "environ"},
+    {"plugin/src/session/run/run_info.cc", "environ"},
     // libc's functions that execute a program; they do what libc does, with the program's own rights.
-    {"plugin/src/agent/exec/functions.cc", "__environ"},
-    {"plugin/src/agent/exec/functions.cc", "execvp"},
-    {"plugin/src/agent/exec/functions.cc", "execlp"},
-    {"plugin/src/agent/exec/functions.cc", "execvpe"},
-    {"plugin/src/agent/exec/functions.cc", "posix_spawnp"},
+    {"plugin/src/agent/exec/libc_functions.cc", "__environ"},
+    {"plugin/src/agent/exec/libc_functions.cc", "execvp"},
+    {"plugin/src/agent/exec/libc_functions.cc", "execlp"},
+    {"plugin/src/agent/exec/libc_functions.cc", "execvpe"},
+    {"plugin/src/agent/exec/libc_functions.cc", "posix_spawnp"},
     // It leaves at once where the program has more rights than its user.
     {"plugin/src/agent/exec/passing_on.cc", "getenv"},
     {"plugin/src/agent/exec/passing_on.cc", "__environ"},
@@ -68,17 +68,17 @@ constexpr std::array<Exception, 32> kExceptions = {{
     {"plugin/src/agent/inject/main.cc", "__environ"},
     {"plugin/src/agent/inject/main.cc", "getenv"},
     {"plugin/src/bench_run/main.cc", "getenv"},
-    {"plugin/src/bench_run/program_file.cc", "getenv"},
+    {"plugin/src/bench_run/programs.cc", "getenv"},
     {"plugin/src/bench_run/row_file.cc", "getenv"},
-    {"plugin/src/bench_run/variables_below.cc", "__environ"},
-    {"plugin/src/bench_run/variables_below.cc", "getenv"},
-    {"bench_tool/src/render/screen.cc", "getenv"},
-    {"bench_tool/src/commands/run_live.cc", "getenv"},
-    {"bench_tool/src/commands/faults.cc", "getenv"},
+    {"plugin/src/bench_run/options.cc", "__environ"},
+    {"plugin/src/bench_run/options.cc", "getenv"},
+    {"bench_tool/src/render/terminal.cc", "getenv"},
+    {"bench_tool/src/commands/run/run_live.cc", "getenv"},
+    {"bench_tool/src/commands/faults/faults.cc", "getenv"},
     {"bench_tool/src/faults/keeper.cc", "getenv"},
     {"bench_tool/src/otlp/endpoints.cc", "getenv"},
-    {"bench_tool/src/commands/child.cc", "environ"},
-    {"bench_tool/src/commands/child.cc", "posix_spawnp"},
+    {"bench_tool/src/commands/shared/command_runs.cc", "environ"},
+    {"bench_tool/src/commands/shared/command_runs.cc", "posix_spawnp"},
 }};
 
 bool is_of_a_name(char letter) {

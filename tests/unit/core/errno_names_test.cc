@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/errno_names.h"
+#include "os/errors.h"
 
 #include <gtest/gtest.h>
 

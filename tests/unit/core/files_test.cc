@@ -11,8 +11,6 @@
 #include <filesystem>
 
 #include "csv/temporary_folder.h"
-#include "os/file_lock.h"
-#include "os/small_file.h"
 
 namespace syscost {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/filter.h"
+#include "core/selector.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/loaded_function.h"
+#include "os/program_files.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

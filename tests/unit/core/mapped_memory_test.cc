@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/mapped_memory.h"
+#include "os/memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -11,7 +11,6 @@
 
 #include "../sanitized.h"
 #include "allocation_counter.h"
-#include "os/quiet_memory.h"
 
 namespace syscost {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/marked_call.h"
+#include "os/own_calls.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

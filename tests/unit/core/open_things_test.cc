@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/open_things.h"
+#include "os/proc.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/parked_descriptors.h"
+#include "os/descriptors.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/passing_signals.h"
+#include "os/signals.h"
 
 #include <gtest/gtest.h>
 #include <spawn.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

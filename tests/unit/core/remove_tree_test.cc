@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Folders that are removed with what lies in them, and not with what is mounted there.
-#include "os/remove_tree.h"
+#include "os/temporary_folder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/result.h"
+#include "os/errors.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "core/sparse_histogram.h"
+#include "core/tally.h"
 
 #include <gtest/gtest.h>
 

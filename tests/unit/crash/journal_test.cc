@@ -2,7 +2,6 @@
 //
 // From calls to operations, with calls made by hand.
 #include "crash/journal.h"
-#include "crash/final_check.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

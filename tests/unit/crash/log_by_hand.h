@@ -13,7 +13,6 @@
 
 #include "crash/image.h"
 #include "crash/model.h"
-#include "crash/operation.h"
 #include "crash/states.h"
 
 namespace syscost::crash {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "csv/header_check.h"
+#include "csv/sink.h"
 
 #include <gtest/gtest.h>
 

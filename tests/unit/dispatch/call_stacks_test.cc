@@ -20,8 +20,8 @@
 #include <thread>
 
 #include "../sanitized.h"
-#include "backends/dispatch/stub/state.h"
-#include "backends/dispatch/stub/where.h"
+#include "backends/dispatch/stub/common/state.h"
+#include "backends/dispatch/stub/common/where.h"
 #include "call_stacks.h"
 
 namespace syscost::dispatch {

@@ -23,7 +23,7 @@
 #include "agent/find/relocations.h"
 #include "fuzz_tables.h"
 #include "libc/symbols.h"
-#include "os/build_id.h"
+#include "os/program_files.h"
 
 namespace syscost::dispatch {
 namespace {

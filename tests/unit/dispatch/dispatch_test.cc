@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "backends/dispatch/stub/bucket.h"
+#include "backends/dispatch/stub/cells.h"
 #include "opened.h"
 #include "syscost/histogram.h"
 

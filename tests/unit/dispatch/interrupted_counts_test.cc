@@ -14,8 +14,8 @@
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "opened.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub, and what it calls

@@ -14,7 +14,7 @@
 #include "../sanitized.h"
 #include "backends/dispatch/dispatch_backend.h"
 #include "core/window_book.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::dispatch {
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "patched_libc.h"
 
 namespace syscost::dispatch {

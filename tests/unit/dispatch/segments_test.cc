@@ -13,9 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
-#include "backends/dispatch/stub/memory.h"
+#include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/record.h"
 
 namespace syscost::dispatch {

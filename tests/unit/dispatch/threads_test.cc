@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "backends/dispatch/threads.h"
 #include "opened.h"
 

@@ -10,9 +10,9 @@
 #include <thread>
 
 #include "../sanitized.h"
-#include "backends/dispatch/stub/call.h"
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/dispatch/string_copies.h"
+#include "backends/dispatch/stub_calls.h"
 #include "traced.h"
 
 namespace syscost::dispatch {

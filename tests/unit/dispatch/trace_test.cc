@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends/dispatch/string_copies.h"
+#include "backends/dispatch/stub_calls.h"
 #include "traced.h"
 
 namespace syscost::dispatch {

@@ -20,7 +20,7 @@
 #include <tuple>
 #include <vector>
 
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

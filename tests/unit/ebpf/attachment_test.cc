@@ -29,7 +29,7 @@
 #include "backends/ebpf/loaded_programs.h"
 #include "in_child.h"
 #include "os/confinement.h"
-#include "os/parked_descriptors.h"
+#include "os/descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ChildCounts reads shared memory; here the test plays the programs' part and writes it.
-#include "backends/ebpf/child_counts.h"
+#include "backends/ebpf/segments.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,6 @@
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "backends/ebpf/segments.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which control group a process is in, and how much memory it has there, by files of both versions.
-#include "backends/ebpf/helper/control_group.h"
+#include "backends/ebpf/helper/shares.h"
 
 #include <gtest/gtest.h>
 

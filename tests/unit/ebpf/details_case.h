@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "core/call_detail.h"
-#include "os/quiet_memory.h"
+#include "core/syscall_id.h"
+#include "os/memory.h"
 
 namespace syscost::ebpf {
 

@@ -9,7 +9,6 @@
 #include <memory>
 #include <vector>
 
-#include "backends/ebpf/permission.h"
 #include "backends/ebpf/skeleton.h"
 #include "os/confinement.h"
 

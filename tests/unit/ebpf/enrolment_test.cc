@@ -23,7 +23,7 @@
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
 #include "os/confinement.h"
-#include "os/parked_descriptors.h"
+#include "os/descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

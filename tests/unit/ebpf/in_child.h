@@ -15,7 +15,7 @@
 #include <string>
 
 #include "core/backend.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::ebpf {
 

@@ -20,7 +20,6 @@
 #include <string_view>
 
 #include "backends/ebpf/diagnosis.h"
-#include "backends/ebpf/permission.h"
 #include "backends/ebpf/skeleton.h"
 #include "os/confinement.h"
 

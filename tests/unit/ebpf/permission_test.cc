@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "backends/ebpf/permission.h"
+#include "backends/ebpf/diagnosis.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

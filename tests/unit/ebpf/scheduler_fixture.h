@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::ebpf {
 

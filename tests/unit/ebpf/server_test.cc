@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "backends/ebpf/helper/connection.h"
 #include "stranger_case.h"
 
 namespace syscost::ebpf {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/bpftrace/bpftrace_figures.h"
+#include "profilers/bpftrace/bpftrace_output.h"
 
 #include <gtest/gtest.h>
 

@@ -5,9 +5,9 @@
 
 #include <chrono>
 
-#include "profilers/installed_files.h"
+#include "profilers/find_tools.h"
+#include "profilers/launcher/launcher.h"
 #include "profilers/launcher/launcher_link.h"
-#include "profilers/launcher/patience.h"
 #include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {

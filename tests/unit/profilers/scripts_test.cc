@@ -12,7 +12,7 @@
 #include <map>
 
 #include "profilers/bpftrace/bpftrace_diagnosis.h"
-#include "profilers/installed_files.h"
+#include "profilers/find_tools.h"
 
 namespace syscost::profilers {
 namespace {

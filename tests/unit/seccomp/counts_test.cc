@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The shared memory from both sides: the test is supervisor and process at once.
-#include "backends/seccomp/counts.h"
+#include "backends/seccomp/shared.h"
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "backends/seccomp/supervisor.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::seccomp {
 namespace {

@@ -19,9 +19,9 @@
 #include <system_error>
 #include <utility>
 
-#include "backends/seccomp/probe.h"
+#include "backends/seccomp/installation.h"
 #include "backends/seccomp/seccomp_backend.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::seccomp {
 

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/call_site.h"
+#include "core/call_stack.h"
 #include "csv/window_rows.h"
 
 namespace syscost::session {

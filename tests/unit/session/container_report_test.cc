@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/doctor/container_report.h"
+#include "session/backends/doctor.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>

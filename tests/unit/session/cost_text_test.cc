@@ -6,8 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "core/call_site.h"
-#include "core/cost_access.h"
+#include "core/call_stack.h"
 #include "core/cost_data.h"
 #include "syscost/counting.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/doctor/known_latency.h"
+#include "session/backends/doctor.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "session/loops/loop_run.h"
-#include "session/options/help.h"
 #include "session/tools/tools.h"
 
 namespace syscost::session {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/windows/report_line.h"
+#include "session/windows/recorder.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

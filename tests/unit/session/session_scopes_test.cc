@@ -15,7 +15,7 @@
 #include <string_view>
 #include <thread>
 
-#include "os/file_lock.h"
+#include "os/files.h"
 #include "session/session_fixture.h"
 
 namespace syscost::session {

@@ -7,7 +7,7 @@
 #include "session/fake_profiler.h"
 #include "session/loops/loop_run.h"
 #include "session/session_fixture.h"
-#include "session/windows/unavailable_costs.h"
+#include "session/windows/scopes.h"
 
 namespace syscost::session {
 namespace {

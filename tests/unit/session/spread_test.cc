@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/loops/spread.h"
+#include "session/loops/loop_run.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/run/surroundings.h"
+#include "session/run/run_info.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

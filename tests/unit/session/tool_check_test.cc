@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tools/tool_check.h"
+#include "session/tools/findings.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

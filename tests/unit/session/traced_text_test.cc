@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/two_process/traced_text.h"
+#include "session/two_process/pass_tracer.h"
 
 #include <gtest/gtest.h>
 

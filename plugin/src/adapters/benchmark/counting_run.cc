@@ -14,12 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/benchmark/flags.h"
 #include "adapters/benchmark/hooks.h"
 #include "adapters/benchmark/passes.h"
 #include "adapters/benchmark/record.h"
-#include "adapters/benchmark/record_sender.h"
-#include "adapters/benchmark/unseen_loops.h"
 #include "adapters/benchmark/versions.h"
 #include "syscost/counting.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts: the results of counting processes, by benchmark. Joins them with the times of this process into rows.
+// Counts: the results of counting processes, by benchmark, and the calls of one iteration in them. Joins them with
+// the times of this process into rows.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +13,34 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/benchmark/figures.h"
 #include "adapters/benchmark/record.h"
-#include "adapters/benchmark/timed_run.h"
+#include "syscost/counting.h"
 
 namespace syscost::benchmark_adapter {
+
+// Figures: the calls of one iteration, separated from the calls that a run of the loop makes once.
+//
+// A loop that opens a file in its first iteration and reads in each makes N reads and one openat.
+
+using adapter::Figure;
+
+struct Figures {
+  Figure all;
+  struct Named {
+    std::string name;
+    Figure figure;
+  };
+  std::vector<Named> by_syscall;  ///< Most calls first.
+};
+
+/// The growing passes that separate per-run calls from others: all but the very first, which includes lazy
+/// initialisation.
+std::vector<const Pass*> shorter_passes(const Record& record);
+
+/// Empty if the passes have no exact counts.
+std::optional<Figures> figures_of(const Record& record);
+
+// Counts: the results of counting processes, by benchmark. Joins them with the times of this process into rows.
 
 /// Of one call of RunSpecifiedBenchmarks().
 class Counts {

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT
 #include "adapters/benchmark/hooks.h"
 
+#include <benchmark/benchmark.h>
+#include <link.h>
+
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "adapters/benchmark/counting_run.h"
-#include "adapters/benchmark/flags.h"
 #include "adapters/benchmark/passes.h"
 #include "adapters/benchmark/timing_run.h"
-#include "adapters/benchmark/traced_passes.h"
 #include "adapters/benchmark/tracing_run.h"
-#include "adapters/benchmark/unseen_loops.h"
+#include "agent/find/relocations.h"
 #include "late/late.h"
+#include "libc/symbols.h"
+#include "syscost/adapter.h"
 #include "syscost/counting.h"
 
 #if !defined(__GLIBCXX__) || !_GLIBCXX_USE_CXX11_ABI
@@ -251,3 +258,125 @@ void* syscost_complexity_since_1_9_5(void* benchmark, double (*order)(std::int64
   if (benchmark_adapter::is_counting()) return benchmark;
   return syscost_real_complexity_since_1_9_5(benchmark, order);
 }
+
+namespace syscost::benchmark_adapter {
+namespace {
+
+std::map<std::string, std::string>& noted() {
+  static auto* const flags = new std::map<std::string, std::string>;
+  return *flags;
+}
+
+bool is_true(const std::string& value) {
+  return value.find_first_of("0fFnN") != 0 && value != "off" && value != "OFF" && value != "Off";
+}
+
+}  // namespace
+
+void note_flags(int argc, char** argv) {
+  const std::string prefix = "--benchmark_";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.compare(0, prefix.size(), prefix) != 0) continue;
+    const std::size_t equals = argument.find('=');
+    const std::string name = argument.substr(prefix.size(), equals - std::min(equals, prefix.size()));
+    noted()[name] = equals == std::string::npos ? "true" : argument.substr(equals + 1);
+  }
+}
+
+std::string flag_value(const std::string& name) {
+  const auto at = noted().find(name);
+  if (at != noted().end()) return at->second;
+  std::string variable = "BENCHMARK_";
+  for (const char c : name) variable += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  const char* value = adapter::variable(variable.c_str());
+  return value != nullptr ? value : "";
+}
+
+bool is_listing() {
+  const std::string value = flag_value("list_tests");
+  return !value.empty() && is_true(value);
+}
+
+bool is_interleaving() {
+  const std::string value = flag_value("enable_random_interleaving");
+  return !value.empty() && is_true(value);
+}
+
+std::int64_t asked_repetitions() {
+  return std::max<std::int64_t>(1, SYSCOST_LIBC(strtoll)(flag_value("repetitions").c_str(), nullptr, 10));
+}
+
+void set_flags(const std::vector<std::string>& flags) {
+  // Google Benchmark keeps a pointer to the first.
+  static const std::string program = [] {
+    const std::vector<std::string> arguments = adapter::started_with();
+    return arguments.empty() ? std::string("benchmark") : arguments.front();
+  }();
+  std::vector<std::string> words = flags;
+  std::vector<char*> argv = {const_cast<char*>(program.c_str())};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  int argc = static_cast<int>(words.size()) + 1;
+  real_initialize(&argc, argv.data());
+}
+
+namespace {
+
+/// What a loop calls, and what every main() does; and the hook that a loop calls in a library that is linked with us.
+constexpr std::string_view kLoop = "_ZN9benchmark5State16StartKeepRunningEv";
+constexpr std::string_view kStart = "_ZN9benchmark10InitializeEPiPPcPFvvE";
+constexpr std::string_view kHooks = "__wrap__ZN9benchmark5State16StartKeepRunningEv";
+
+/// True if a relocation of the loaded object names the symbol.
+bool imports([[maybe_unused]] const dl_phdr_info& object, [[maybe_unused]] std::string_view name) {
+#ifdef __LP64__
+  return agent::read_relocations(object).any_of(
+      [&](const ElfW(Rela)&, std::size_t, const char* symbol) { return symbol == name; });
+#else  // other relocations
+  return false;
+#endif
+}
+
+/// True when a loaded shared library asks for `symbol`, and not for our hooks.
+bool is_asked_for_unseen(std::string_view symbol) {
+  struct Search {
+    std::string_view symbol;
+    bool found;
+  } search{symbol, false};
+  SYSCOST_LIBC(dl_iterate_phdr)
+  (
+      [](dl_phdr_info* object, std::size_t, void* result) {
+        // The program itself has no name, and is linked with us.
+        if (object->dlpi_name == nullptr || *object->dlpi_name == '\0') return 0;
+        auto& its = *static_cast<Search*>(result);
+        if (!imports(*object, its.symbol) || imports(*object, kHooks)) return 0;
+        its.found = true;
+        return 1;
+      },
+      &search);
+  return search.found;
+}
+
+}  // namespace
+
+bool may_have_unseen_loops() {
+  return is_asked_for_unseen(kLoop);
+}
+
+const Unavailable* why_main_is_unseen() {
+  static const Unavailable in_library{
+      "these benchmarks are run by a main() in a shared library, past syscost",
+      "link that library with syscost::benchmark as well, link libbenchmark_main as a static library, write "
+      "BENCHMARK_MAIN(), or link syscost::benchmark_main"};
+  static const Unavailable optimised{
+      "no benchmark ran through syscost: Google Benchmark was compiled for optimisation at link time (-flto), and its "
+      "functions are bound or inlined before the linker can give them to syscost",
+      "compile Google Benchmark, not your benchmarks, without it: -fno-lto, or "
+      "set_target_properties(benchmark PROPERTIES INTERPROCEDURAL_OPTIMIZATION OFF)"};
+  if (is_asked_for_unseen(kStart)) return &in_library;
+  // Google Benchmark notes its program's name when it is initialised.
+  return ::benchmark::BenchmarkReporter::Context::executable_name != nullptr ? &optimised : nullptr;
+}
+
+}  // namespace syscost::benchmark_adapter

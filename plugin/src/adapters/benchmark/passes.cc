@@ -5,8 +5,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "adapters/benchmark/pass_length.h"
-#include "libc/clock.h"
+#include "libc/clock_and_mutex.h"
 #include "syscost/counting.h"
 #include "syscost/syscost.h"
 

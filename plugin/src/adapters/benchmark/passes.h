@@ -1,5 +1,32 @@
 // SPDX-License-Identifier: MIT
 //
+// The length of a counted or traced pass. Calls that happen once in a pass (for the first touch of a page, the start of
+// threads) are spread over its iterations. So two runs of one program can be compared only if their passes have about
+// the same length. So the length must not depend on wall time alone: on a busy machine one iteration may take as long
+// as a thousand elsewhere.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/benchmark/record.h"
+#include "libc/clock_and_mutex.h"
+
+namespace syscost::benchmark_adapter {
+
+/// Iterations of a pass, without --syscost_cycles.
+constexpr std::uint64_t kPassIterations = 1000;
+
+/// Wall time after which a pass of fewer iterations is long enough. It is so long that waiting for a processor alone
+/// does not explain it.
+constexpr std::chrono::milliseconds long_pass(std::uint64_t iterations) {
+  return std::chrono::milliseconds(iterations < 100 ? 500 : 50);
+}
+
 // Passes: in the counting process, the syscalls of each run of a benchmark's loop.
 //
 // Google Benchmark runs a loop on one or several threads, with 1, 10, 100, ... iterations until a run was long enough.
@@ -10,19 +37,6 @@
 // The length of a pass must not depend on the clock, or the counts of two runs would differ. So the counting process
 // requests much more time than a pass takes, which makes Google Benchmark lengthen passes tenfold, and stops that
 // itself at 1000 iterations, or if passes become slow.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "adapters/benchmark/record.h"
-#include "adapters/benchmark/timed_run.h"
-#include "libc/mutex.h"
-
-namespace syscost::benchmark_adapter {
 
 class Passes {
  public:

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/benchmark/timed_run.h"
+#include "adapters/benchmark/record.h"
 
 /// Found only where Google Benchmark has no such function, which came with 1.6.2, as others that the adapter calls.
 namespace syscost_without_benchmark {

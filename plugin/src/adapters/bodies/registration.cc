@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include "adapters/bodies/registration.h"
-
 #include "adapters/bodies/test_bodies.h"
+
 #include "late/late.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"

@@ -4,7 +4,7 @@
 //
 // Reporters hear of a test's start and end; the body runs in a class that derives from ITestInvoker. A reporter may
 // pass events on to others, so the outermost call counts.
-#include "adapters/catch2/hooks.h"
+#include "adapters/bodies/test_bodies.h"
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/bodies/test_bodies.h"
 #include "adapters/names/equal_names.h"
-#include "agent/find/overridden.h"
+#include "agent/find/classes.h"
 #include "agent/find/texts.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"

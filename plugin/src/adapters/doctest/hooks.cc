@@ -4,7 +4,7 @@
 //
 // Reporters hear of a test's start and end. Between the start and the body doctest sets signal handlers, so the window
 // is around the body: at the start, our function takes the place of the body in the TestCase.
-#include "adapters/doctest/hooks.h"
+#include "adapters/bodies/test_bodies.h"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/bodies/test_bodies.h"
 #include "adapters/names/equal_names.h"
-#include "agent/find/overridden.h"
+#include "agent/find/classes.h"
 #include "agent/find/texts.h"
 #include "syscost/adapter.h"
 #include "syscost/counting.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "adapters/bodies/registration.h"
-#include "adapters/doctest/hooks.h"
+#include "adapters/bodies/test_bodies.h"
 #include "late/late.h"
 
 // Every program of the consumer is linked with `-u syscost_doctest_registration`, which pulls this file out of its

@@ -1,5 +1,30 @@
 // SPDX-License-Identifier: MIT
 //
+// Hears GoogleTest's events, where the program is linked with syscost, and adds the numbers of a finished test to
+// GoogleTest's own output.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "adapters/gtest/test_windows.h"
+#include "adapters/gtest/versions.h"
+#include "adapters/names/equal_names.h"
+#include "syscost/adapter.h"
+
+namespace syscost::gtest_adapter {
+
+// The numbers of a finished test in GoogleTest's own output: properties in its XML and JSON, and a line.
+
+/// Records syscost_calls, syscost_entries, ... on the running test; numbers that were not measured, or
+/// that the test records itself, are left out.
+void record_properties(const adapter::Report& report, const testing::TestInfo& test);
+
+/// Prints `[ SYSCOST  ] 1024 write, ...` in GoogleTest's manner and colour; `[ SYSCOST  ] Log.Batch: 1024 write, ...`
+/// where `test` names it.
+void print_line(const adapter::Report& report, const std::string& test);
+
 // Hears GoogleTest's events, where the program is linked with syscost.
 //
 // GoogleTest calls listeners at a start in the order of their list, and at an end in reverse. So the last listener is
@@ -10,17 +35,6 @@
 // GoogleTest's own printer comes before both, and moving it would break --gtest_brief. So its `[ RUN      ]` line falls
 // into the suite's set-up window (and `[       OK ]` into its tear-down). WindowKeeper counts such lines, and
 // libsyscost removes them if that is exact.
-#pragma once
-
-#include <gtest/gtest.h>
-
-#include <string>
-
-#include "adapters/gtest/test_windows.h"
-#include "adapters/gtest/versions.h"
-#include "adapters/names/equal_names.h"
-
-namespace syscost::gtest_adapter {
 
 /// Translates GoogleTest's events for TestWindows. One thread, except note_printed_result().
 class WindowKeeper {

@@ -5,6 +5,7 @@
 // At static initialisation the command line means nothing yet: the program may be asked to list its tests, which
 // gtest_discover_tests does at build time, or may be a death test's child. OnTestProgramStart comes after all that, and
 // not at all when tests are listed.
+
 #include <gtest/gtest.h>
 #include <link.h>
 #include <pthread.h>
@@ -221,4 +222,20 @@ __attribute__((constructor(102))) void register_listener(int argc, char** argv) 
 }
 
 }  // namespace
+}  // namespace syscost::gtest_adapter
+
+// GoogleTest says its version nowhere. A function of its flags has one name up to 1.11 and another from 1.12 on, where
+// listeners got an event more. Earlier differences do not link. Weak: only one of the two is there, or none.
+// NOLINTBEGIN(readability-identifier-naming): the linker's names
+__attribute__((weak)) void syscost_gtest_of_1_11() __asm__("_ZN7testing8internal14ParseInt32FlagEPKcS2_Pi");
+__attribute__((weak)) void syscost_gtest_of_1_12() __asm__("_ZN7testing8internal9ParseFlagEPKcS2_Pi");
+// NOLINTEND(readability-identifier-naming)
+
+namespace syscost::gtest_adapter {
+
+bool is_other_than_headers() {
+  if (kHearsOfDisabled<testing::EmptyTestEventListener>) return syscost_gtest_of_1_11 != nullptr;
+  return syscost_gtest_of_1_12 != nullptr;
+}
+
 }  // namespace syscost::gtest_adapter

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/benchmark/timed_run.h"
+#include "adapters/benchmark/record.h"
 
 namespace syscost::agent::benchmark {
 

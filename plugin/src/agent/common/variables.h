@@ -35,7 +35,7 @@ constexpr const char* kNoteEnded = "ended";
 constexpr const char* kNoteVerdict = "verdict";
 
 /// A file of kEndSignals numbers (std::uint32_t), in which the programs of a sweep of `bench faults` count the signals
-/// that ended processes for which they waited (agent/exec/child_ends.h). Known to bench.
+/// that ended processes for which they waited (agent/exec/passing_on.h). Known to bench.
 constexpr const char* kChildEndsVariable = "_SYSCOST_CHILD_ENDS";
 constexpr int kEndSignals = 65;
 

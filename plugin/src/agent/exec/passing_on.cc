@@ -14,7 +14,6 @@
 #include <initializer_list>
 
 #include "agent/common/variables.h"
-#include "agent/exec/child_ends.h"
 #include "agent/find/file_kind.h"
 
 // libc's own name of the variable; the program may define the other one.

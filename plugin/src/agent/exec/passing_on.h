@@ -10,6 +10,8 @@
 // before main().
 #pragma once
 
+#include <dlfcn.h>
+
 #include <cstddef>
 
 namespace syscost::agent {
@@ -59,5 +61,23 @@ const char* instead_of_descriptor(int fd, char* path);
 const char* instead_of_entry(int folder, const char* name, int flags, char* path);
 /// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
 const char* instead_of_found(const char* name, char* found);
+
+// How processes ended that the program has waited for. For `bench run`, and for the sweeps of `bench faults`.
+//
+// The kernel gives a status once, to the one that waits, and often it is dropped. So the functions of libc by which a
+// program waits stand here, in front of libc's own. `bench run` learns how a program with tests ended: a crash before
+// its tests began, or after they ended, leaves no row. Each end is a line in the notes of the run (passing_on.h). In a
+// sweep, a child that crashes because a call failed is not the test's own crash: signals are added up in memory that
+// the watcher of the run reads. Not seen: a child that no one waits for by these functions, such as that of `system`.
+
+/// Maps the file of kChildEndsVariable at `path`, before main(). Nothing is counted where that fails.
+void count_child_ends(const char* path);
+
+// The function that stands after ours of the same name: libc's, or that of a library which stands in for it.
+
+template <class Function>
+void look_up_next(Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
 
 }  // namespace syscost::agent

@@ -17,7 +17,6 @@
 
 #include "adapters/gtest/test_windows.h"
 #include "agent/find/classes.h"
-#include "agent/find/overridden.h"
 #include "agent/find/texts.h"
 #include "agent/gtest/layouts.h"
 #include "agent/hooks.h"

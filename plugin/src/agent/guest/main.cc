@@ -20,9 +20,8 @@
 #include <cstring>
 #include <string>
 
-#include "agent/guest/library_calls.h"
+#include "agent/guest/c_library_switch.h"
 #include "agent/guest/program.h"
-#include "agent/guest/worlds.h"
 
 namespace syscost::guest {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The program of the process that the guest is in, before the program's first instruction: its mappings, and the
-// functions that its C library calls before and after main().
+// The program of the process that the guest is in: its mappings, the functions that its C library calls before and
+// after main(), and functions of the guest's C library that speak of this program.
 #pragma once
 
 #include <link.h>
@@ -10,6 +10,9 @@
 #include <vector>
 
 namespace syscost::guest {
+
+// The program of the process that the guest is in, before the program's first instruction: its mappings, and the
+// functions that its C library calls before and after main().
 
 /// Where a program starts: what the kernel would have given it.
 struct Start {
@@ -59,5 +62,13 @@ class Program {
   std::uintptr_t first_constructor_ = 0;
   std::uintptr_t last_destructor_ = 0;
 };
+
+// Functions of the C library in front of the guest's: what they say of "the program" is what they would say in it.
+
+/// From now on dl_iterate_phdr() tells of `program` as the program, and the program's name is its.
+void show_program(const Program& program);
+
+/// Runs what was given to on_exit(): the guest's C library does not hear that the program ends.
+void run_exit_functions();
 
 }  // namespace syscost::guest

@@ -26,11 +26,10 @@
 #include "agent/common/asan_order.h"
 #include "agent/common/listing.h"
 #include "agent/common/variables.h"
-#include "agent/inject/guest_start.h"
 #include "agent/inject/permission.h"
 #include "agent/inject/tracee.h"
-#include "os/null_ended.h"
-#include "os/own_program.h"
+#include "os/command_line.h"
+#include "os/program_files.h"
 
 namespace syscost::inject {
 namespace {

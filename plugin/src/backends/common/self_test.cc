@@ -8,7 +8,7 @@
 #include <array>
 #include <chrono>
 
-#include "libc/clock.h"
+#include "libc/clock_and_mutex.h"
 
 namespace syscost {
 

@@ -18,15 +18,14 @@
 #include <string>
 #include <string_view>
 
+#include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call_stacks.h"
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/modules.h"
+#include "backends/dispatch/stub/cfi.h"
+#include "backends/dispatch/stub/common/where.h"
 #include "backends/dispatch/stub/unwind.h"
-#include "backends/dispatch/stub/where.h"
-#include "os/loaded_function.h"
-#include "os/mapped_memory.h"
-#include "os/memory_room.h"
+#include "os/memory.h"
 #include "os/own_memory.h"
+#include "os/program_files.h"
 
 namespace syscost::dispatch {
 namespace {

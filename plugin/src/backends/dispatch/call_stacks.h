@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "core/call_stack.h"
-#include "os/mapped_memory.h"
-#include "os/result.h"
+#include "os/errors.h"
+#include "os/memory.h"
 
 namespace syscost::dispatch {
 

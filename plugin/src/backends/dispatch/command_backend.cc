@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "backends/common/counted_bytes.h"
+#include "backends/common/counts.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/stub/command.h"
-#include "core/filter.h"
+#include "core/selector.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "core/backend.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::dispatch {
 

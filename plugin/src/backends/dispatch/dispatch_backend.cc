@@ -8,29 +8,22 @@
 #include <string>
 #include <utility>
 
-#include "backends/common/selected_only.h"
+#include "backends/common/counts.h"
 #include "backends/common/self_test.h"
 #include "backends/dispatch/call_stacks.h"
 #include "backends/dispatch/faults.h"
-#include "backends/dispatch/file_kinds.h"
 #include "backends/dispatch/file_recorder.h"
-#include "backends/dispatch/lanes.h"
-#include "backends/dispatch/mapped_peak.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/segments.h"
-#include "backends/dispatch/still_dispatched.h"
-#include "backends/dispatch/string_copies.h"
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/sigsys.h"
-#include "backends/dispatch/stub/trap_stacks.h"
+#include "backends/dispatch/stub_calls.h"
 #include "backends/dispatch/threads.h"
 #include "backends/dispatch/trace.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::dispatch {
 namespace {

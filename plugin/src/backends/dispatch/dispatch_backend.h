@@ -11,7 +11,7 @@
 
 #include "core/backend.h"
 #include "core/call_trace.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::dispatch {
 

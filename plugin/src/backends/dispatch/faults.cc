@@ -12,10 +12,8 @@
 #include "arguments/arguments.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/faults.h"
-#include "backends/dispatch/stub/memory.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/sigsys.h"
-#include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/trace.h"
 #include "os/spin_lock.h"
 
 namespace syscost::dispatch {

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/file_log.h"
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/trace.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/dispatch/string_copies.h"
+#include "backends/dispatch/stub_calls.h"
 #include "core/file_calls.h"
 
 namespace syscost::dispatch {

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// Decodes x86-64 code: where each instruction begins, and where it leads.
-//
-// It knows all instructions that compilers emit. An instruction that it does not know has no length. A test compares
-// every instruction of libc with libZydis.
+// The code of libc: where its functions are, by its unwind tables, and where their instructions begin and lead.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace syscost::dispatch {
+
+// Decodes x86-64 code: where each instruction begins, and where it leads.
+//
+// It knows all instructions that compilers emit. An instruction that it does not know has no length. A test compares
+// every instruction of libc with libZydis.
 
 inline constexpr std::size_t kLongestInstruction = 15;
 
@@ -37,5 +41,58 @@ struct Instruction {
 
 /// Decodes the instruction at `code`, in text that ends at `end`.
 Instruction decode(const unsigned char* code, const unsigned char* end);
+
+// The functions of libc, from its unwind tables, and the instructions of their code.
+
+/// The text of libc, [begin, end); both null when there is none.
+struct Text {
+  const unsigned char* begin = nullptr;
+  const unsigned char* end = nullptr;
+  const char* path = "";         ///< The path of libc's file.
+  std::int64_t file_offset = 0;  ///< Where `begin` is in the file.
+};
+Text libc_text();
+
+/// The code [begin, end) of one entry of the unwind tables.
+struct Function {
+  const unsigned char* begin = nullptr;
+  const unsigned char* end = nullptr;
+  bool has_landing_pads = false;  ///< An unwinder may enter it in the middle.
+};
+
+/// Returns the function that the byte at `address` belongs to; none if there is none.
+using FindFunction = std::optional<Function> (*)(const unsigned char* address);
+std::optional<Function> find_function(const unsigned char* address);
+
+/// Bytes that do nothing.
+struct Padding {
+  const unsigned char* begin = nullptr;
+  const unsigned char* end = nullptr;
+};
+
+/// A `syscall` instruction, and the instruction right before it.
+struct KernelCall {
+  const unsigned char* syscall = nullptr;
+  const unsigned char* before = nullptr;  ///< Null when the function begins with the syscall.
+  Instruction decoded_before;
+};
+
+/// A function, decoded from its beginning.
+struct FunctionCode {
+  Function function;
+  bool is_whole = false;         ///< It could be decoded to its end, where the last instruction ends, too.
+  bool never_falls_out = false;  ///< Its last instruction does not lead to the code after it.
+  bool has_indirect_jump = false;
+  std::vector<KernelCall> calls;
+  std::vector<Padding> unreached;  ///< Padding right after an instruction that does not lead there.
+};
+FunctionCode read_code(const Function& function, const Text& text);
+
+/// False only if `function` could be decoded as far as `end`, and no direct jump or call ends there.
+bool may_end_in_jump(const Function& function, const unsigned char* end);
+
+/// Returns the padding between `code` and the next function. Empty if anything else stands there, or if `code` falls
+/// into it.
+Padding padding_after(const FunctionCode& code, const Text& text, FindFunction find);
 
 }  // namespace syscost::dispatch

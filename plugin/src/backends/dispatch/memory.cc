@@ -10,11 +10,10 @@
 #include <cerrno>
 #include <ctime>
 
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/state.h"
-#include "os/memory_room.h"
-#include "os/own_mappings.h"
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
+#include "os/memory.h"
 #include "os/own_memory.h"
 
 namespace syscost::dispatch {

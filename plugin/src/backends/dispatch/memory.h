@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::dispatch {
 

@@ -7,14 +7,37 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <sstream>
+#include <string>
 
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/signals_held.h"
-#include "backends/dispatch/stub/state.h"
-#include "backends/dispatch/tracer.h"
-#include "os/loaded_function.h"
+#include "backends/dispatch/dispatch_backend.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
+#include "os/files.h"
+#include "os/program_files.h"
+#include "os/text.h"
 
 namespace syscost::dispatch {
+
+int tracer_pid() {
+  std::istringstream status(read_small_file("/proc/self/status"));
+  for (std::string word; status >> word;) {
+    if (word != "TracerPid:") continue;
+    int pid = 0;
+    return status >> pid ? pid : 0;
+  }
+  return 0;
+}
+
+Result<void> check_for_debugger() {
+  std::string name;
+  if (const int pid = tracer_pid(); pid != 0)
+    std::istringstream(read_small_file("/proc/" + std::to_string(pid) + "/comm")) >> name;
+  if (name.rfind("gdb", 0) != 0 && name.rfind("lldb", 0) != 0) return {};
+  return Failure{"a debugger is attached (" + printable(name) + "), and it stops at every dispatched call",
+                 "tell it `handle SIGSYS nostop noprint pass` (gdb) and name the backend: --syscost_backend dispatch"};
+}
+
 namespace {
 
 constexpr long kRegisterSyncCore = 1 << 6;  // MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE
@@ -182,7 +205,7 @@ std::string Patches::obstacle() {
   if (is_under_sanitizer()) return "a sanitizer watches this program";
   if (tracer_pid() != 0) return "a debugger or tracer is attached";
   if (libc_text().begin == nullptr) return "libc is linked statically";
-  // Older kernels have none: replaced pages (code_pages.h) do without.
+  // Older kernels have none: replaced pages (patch_plan.h) do without.
   syscost_raw_syscall(SYS_membarrier, kRegisterSyncCore, 0, 0);
   return {};
 }

@@ -1,5 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
+// The call sites of libc that may be patched, and the padding beside them that a short jump can use. Both come with
+// the proof that nothing else executes the bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "backends/dispatch/instructions.h"
+
+namespace syscost::dispatch {
+
 // Finds the call sites that may be patched, and proves that each is safe.
 //
 // A site is patched by writing a jump over the one instruction right before its `syscall`: `mov $1,%eax` in most of
@@ -12,15 +24,6 @@
 // a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to anywhere. Decision 0034
 // says why nothing else executes them. Only libc is patched: it is never unloaded, and all the hot calls
 // are in it.
-#pragma once
-
-#include <array>
-#include <cstdint>
-#include <vector>
-
-#include "backends/dispatch/functions.h"
-
-namespace syscost::dispatch {
 
 inline constexpr std::size_t kJumpBytes = 5;
 inline constexpr std::size_t kShortJumpBytes = 2;
@@ -54,5 +57,17 @@ struct Sites {
 
 /// Examines every call site in `text`. Reads code and changes nothing.
 Sites prove_sites(const Text& text, FindFunction find);
+
+// Finds five bytes of padding for each short jump, and proves that nothing else executes them.
+
+/// A site that needs a bridge, and the padding where one may be.
+struct BridgeWish {
+  Site site;
+  FunctionCode function;
+  std::vector<Padding> between_functions;  ///< Near the site.
+};
+
+/// Sets `bridge` of each site that gets one.
+void find_bridges(const Text& text, FindFunction find, std::vector<BridgeWish>& wishes);
 
 }  // namespace syscost::dispatch

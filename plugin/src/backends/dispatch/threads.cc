@@ -12,13 +12,12 @@
 #include <string>
 #include <utility>
 
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/state.h"
-#include "os/loaded_function.h"
-#include "os/paths.h"
-#include "os/small_file.h"
-#include "os/task_flags.h"
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
+#include "os/files.h"
+#include "os/proc.h"
+#include "os/program_files.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -15,12 +15,10 @@
 #include <string_view>
 
 #include "arguments/arguments.h"
-#include "backends/common/selected_only.h"
+#include "backends/common/counts.h"
 #include "backends/dispatch/segments.h"
-#include "backends/dispatch/stub/trace_buffer.h"
-#include "backends/dispatch/stub/trace_details.h"
-#include "backends/dispatch/stub/trace_strings.h"
-#include "core/call_detail.h"
+#include "backends/dispatch/stub/trace.h"
+#include "core/syscall_id.h"
 #include "core/syscall_table.h"
 
 namespace syscost::dispatch {

@@ -9,13 +9,13 @@
 #include <span>
 #include <string>
 
-#include "backends/dispatch/lanes.h"
 #include "backends/dispatch/memory.h"
-#include "backends/dispatch/string_copies.h"
-#include "backends/dispatch/stub/trace_buffer.h"
+#include "backends/dispatch/segments.h"
+#include "backends/dispatch/stub/trace.h"
+#include "backends/dispatch/stub_calls.h"
 #include "core/call_trace.h"
-#include "core/filter.h"
-#include "os/result.h"
+#include "core/selector.h"
+#include "os/errors.h"
 
 namespace syscost::dispatch {
 

@@ -18,10 +18,10 @@
 #include <string_view>
 
 #include "backends/ebpf/diagnosis.h"
-#include "backends/ebpf/libbpf_api.h"
+#include "backends/ebpf/libbpf.h"
 #include "backends/ebpf/shared.h"
-#include "os/errno_names.h"
-#include "os/parked_descriptors.h"
+#include "os/descriptors.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
 namespace {

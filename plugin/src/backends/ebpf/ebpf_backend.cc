@@ -12,19 +12,16 @@
 #include <string>
 #include <utility>
 
+#include "backends/common/counts.h"
 #include "backends/common/lane_holder.h"
-#include "backends/common/selected_only.h"
 #include "backends/common/self_test.h"
-#include "backends/ebpf/child_counts.h"
-#include "backends/ebpf/helper_link.h"
+#include "backends/ebpf/holder.h"
 #include "backends/ebpf/process_attachment.h"
-#include "backends/ebpf/reading.h"
 #include "backends/ebpf/scheduler_events.h"
-#include "backends/ebpf/scheduler_proof.h"
 #include "backends/ebpf/segments.h"
 #include "os/confinement.h"
-#include "os/quiet_child.h"
-#include "os/quiet_memory.h"
+#include "os/detached_process.h"
+#include "os/memory.h"
 #include "os/spin_lock.h"
 
 namespace syscost::ebpf {

@@ -10,7 +10,7 @@
 
 #include "backends/ebpf/program_request.h"
 #include "core/backend.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
 

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
-// Holder: who has the BPF programs and their attachments. A measured process keeps sockets and files that it can only
-// read, never one of those.
+// Who holds the BPF programs and their attachments: a helper, or the measured process itself where no helper can be.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "backends/ebpf/helper/protocol.h"
+#include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/missed_runs.h"
-#include "os/result.h"
+#include "os/descriptors.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
+
+// Holder: who has the BPF programs and their attachments. A measured process keeps sockets and files that it can only
+// read, never one of those.
 
 /// What the holder says when it is asked.
 struct Report {
@@ -41,5 +48,82 @@ Failure taken_away();
 Failure shut_out();
 /// Why counts are too high.
 Failure counted_twice();
+
+// OwnPrograms: a pair of programs that this process loads and holds itself, where no helper can be.
+//
+// Programs and attachments lie in the queues of two sockets, of three where children are counted
+// (os/descriptors.h), so that a child, however it was made, holds no attachment that this process could not
+// take off.
+
+/// What a place comes with. Descriptors belong to the caller.
+struct Joined {
+  std::uint32_t cpu_count = 0;
+  std::uint64_t cookie = 0;
+  std::uint64_t missed_runs = 0;  ///< Before this process came.
+  PassedDescriptors maps;
+};
+
+class OwnPrograms final : public Holder {
+ public:
+  /// Loads and attaches.
+  static Result<std::unique_ptr<OwnPrograms>> load(const ProgramRequest& request, Joined& joined);
+
+  Result<void> attach() override;
+  void detach() override;
+  Result<Report> report() override;
+  Result<std::uint64_t> missed_runs(Runs wanted) override;
+
+ private:
+  OwnPrograms(ParkedDescriptors programs, std::size_t counting, std::size_t scheduler)
+      : programs_(std::move(programs)), counting_(counting), scheduler_(scheduler) {}
+  Result<void> keep_attached(const std::vector<int>& programs, ParkedDescriptors& links);
+
+  ParkedDescriptors programs_;  ///< Those that count first, then those for the scheduler's events.
+  std::size_t counting_;
+  std::size_t scheduler_;
+  ParkedDescriptors counting_links_;
+  ParkedDescriptors following_links_;
+};
+
+// HelperLink: this process's place at the pair of programs that a helper holds.
+//
+// The first process opens the socket, connects to it and starts the helper with it. So a later process, even one that
+// comes before the helper runs, just connects and waits. The kernel decides which process binds the name. A process
+// with details or children starts a helper for itself alone. docs/decisions/0018.
+
+class HelperLink final : public Holder {
+ public:
+  /// What keeps this process from having a helper.
+  enum class Obstacle {
+    surroundings,    ///< There is no helper here, and none can be.
+    missing_rights,  ///< Of this process and of the helper's file.
+    helper,          ///< It said so itself.
+  };
+
+  /// Gets a place from the helper that serves us, after starting one when none does. Between windows only.
+  /// On failure: why this process cannot share, and which obstacle that is.
+  static Result<std::unique_ptr<HelperLink>> join(Joined& joined, Obstacle& obstacle);
+  /// The same from a helper of this process's own.
+  static Result<std::unique_ptr<HelperLink>> start_own(const ProgramRequest& request, Joined& joined,
+                                                       Obstacle& obstacle);
+
+  ~HelperLink() override;
+
+  Result<void> attach() override;
+  void detach() override;
+  Result<Report> report() override;
+  Result<std::uint64_t> missed_runs(Runs wanted) override;
+
+ private:
+  HelperLink(int socket, RunFiles files) : socket_(socket), files_(std::move(files)) {}
+  static std::unique_ptr<HelperLink> on(int socket, RunFiles files);
+  Result<Answer> ask(Request request);
+
+  int socket_;
+  RunFiles files_;
+};
+
+/// Where the helper lies, or would lie.
+std::string helper_path();
 
 }  // namespace syscost::ebpf

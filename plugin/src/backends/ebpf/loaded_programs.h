@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
+// LoadedPrograms: the BPF programs, loaded once for any number of measured processes, and the variables of the kernel
+// that they read.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/ebpf/attachment.h"
+#include "backends/ebpf/program_request.h"
+#include "os/errors.h"
+
 // LoadedPrograms: the BPF programs, loaded once for any number of measured processes.
 //
 // Lives in the helper that serves all processes of a host, or, where there can be none, in the measured process. Each
 // process gets a place: a map that it shares only with the programs, and the cookie by which it makes itself known to
 // them (enrolment.bpf.h). Programs, attachments and maps outlive LoadedPrograms in each process that holds copies.
-#pragma once
-
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "backends/ebpf/attachment.h"
-#include "backends/ebpf/program_request.h"
-#include "os/result.h"
 
 struct syscost_bpf;
 
@@ -86,5 +90,19 @@ class LoadedPrograms {
   bool has_scheduler_events_ = false;
   Attachment attachment_ = Attachment::raw_tracepoints;
 };
+
+// CpuVariables: where the kernel keeps two variables of each CPU, counted from the CPU's run queue.
+//
+// The kernel's own list of addresses leaves variables out unless it was built with CONFIG_KALLSYMS_ALL, as Debian's is
+// and others are not. Its type information (BTF) has the offset of each variable of a CPU in their section, which is
+// the same for every CPU. bpf/scheduler.bpf.h uses the distances, and checks them at each use.
+
+struct CpuVariables {
+  std::int64_t preempt_count_from_queue = 0;
+  std::int64_t current_task_from_queue = 0;
+};
+
+/// From the running kernel's type information, 10 ms. Empty if it does not say. Call it after open_libbpf().
+std::optional<CpuVariables> find_cpu_variables();
 
 }  // namespace syscost::ebpf

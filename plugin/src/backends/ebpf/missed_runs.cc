@@ -12,9 +12,8 @@
 #include <charconv>
 #include <string>
 
-#include "backends/ebpf/libbpf_api.h"
-#include "os/own_descriptors.h"
-#include "os/parked_descriptors.h"
+#include "backends/ebpf/libbpf.h"
+#include "os/descriptors.h"
 
 namespace syscost::ebpf {
 namespace {

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <utility>
 
-#include "backends/ebpf/permission.h"
-#include "backends/ebpf/reading.h"
+#include "backends/ebpf/diagnosis.h"
+#include "backends/ebpf/segments.h"
 #include "os/own_calls.h"
 #include "os/own_memory.h"
 

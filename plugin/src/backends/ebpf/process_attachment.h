@@ -2,8 +2,8 @@
 //
 // ProcessAttachment: this process's use of the BPF programs, from opening to closing.
 //
-// A helper holds them (helper_link.h), for all measured processes or, where what they look for is this process's own
-// business, for this one; where no helper can be, the process itself does (own_programs.h). Either way the process gets
+// A helper holds them (holder.h), for all measured processes or, where what they look for is this process's own
+// business, for this one; where no helper can be, the process itself does (holder.h). Either way the process gets
 // maps of its own and enrols by its cookie. What stays is memory, and a few descriptors at high numbers: sockets, and
 // files that can only be read. Fork children inherit neither (a child by _Fork or clone inherits the descriptors): one
 // that gave up its rights cannot write counts of its parent.
@@ -16,12 +16,11 @@
 #include <span>
 #include <string>
 
-#include "backends/ebpf/helper_link.h"
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/loaded_programs.h"
 #include "backends/ebpf/shared.h"
-#include "os/fork_detector.h"
-#include "os/result.h"
+#include "os/errors.h"
+#include "os/own_calls.h"
 
 namespace syscost::ebpf {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "core/call_detail.h"
+#include "core/syscall_id.h"
 
 namespace syscost::ebpf {
 

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 //
-// SchedulerEvents: what bpf/scheduler.bpf.h wrote, read from the memory that the programs share with the process.
+// The events of the scheduler that the programs wrote, and the proof that they are right on this kernel.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "backends/ebpf/shared.h"
+#include "core/backend.h"
 #include "core/scheduler_trace.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
+
+// SchedulerEvents: what bpf/scheduler.bpf.h wrote, read from the memory that the programs share with the process.
 
 class SchedulerEvents final : public SchedulerTrace {
  public:
@@ -22,5 +27,11 @@ class SchedulerEvents final : public SchedulerTrace {
  private:
   std::span<syscost_scheduler_block> memory_;
 };
+
+// The proof that the scheduler's events are kept, have our clock, and name the right wakers.
+
+/// Wakes this thread by a child's end and by a timer, and looks at the events of both. Between windows only. The
+/// remark that it returns says if the kernel does not show wakers; otherwise it is empty.
+Result<std::string> prove_scheduler_events(Backend& backend, SchedulerTrace& events);
 
 }  // namespace syscost::ebpf

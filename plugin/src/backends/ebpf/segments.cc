@@ -3,14 +3,152 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <string_view>
 
-#include "backends/common/counted_bytes.h"
-#include "backends/common/drain_bits.h"
-#include "backends/ebpf/child_counts.h"
-#include "backends/ebpf/reading.h"
+#include "backends/common/counts.h"
 #include "os/spin_lock.h"
+#include "syscost/histogram.h"
 
 namespace syscost::ebpf {
+namespace {
+
+static_assert(SYSCOST_BUCKETS == kHistogramBuckets);
+
+/// True when the program that was running at the call has ended.
+bool wait_while_odd(const __u64& sequence) {
+  const std::uint64_t seen = load(sequence);
+  if ((seen & 1) == 0) return true;
+  for (int spin = 0; spin < kMaxSpins; ++spin) {
+    if (load(sequence) != seen) return true;
+    relax_cpu();
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t load(const __u64& word) {
+  return std::atomic_ref(const_cast<__u64&>(word)).load(std::memory_order_acquire);
+}
+
+std::uint64_t wait_for_programs_on(std::span<const syscost_cpu> cpus) {
+  std::uint64_t running = 0;
+  for (const syscost_cpu& cpu : cpus) {
+    for (const __u64* sequence : {&cpu.enter_sequence, &cpu.exit_sequence, &cpu.deliver_sequence}) {
+      if (!wait_while_odd(*sequence)) ++running;
+    }
+  }
+  return running;
+}
+
+std::uint64_t lost_on(std::span<const syscost_cpu> cpus) {
+  std::uint64_t lost = 0;
+  for (const syscost_cpu& cpu : cpus) lost += load(cpu.lost_enter) + load(cpu.lost_exit) + load(cpu.lost_deliver);
+  return lost;
+}
+
+void take_cell(syscost_cell& cell, SyscallId id, CallTable& table) {
+  Tally& into = table.at(id);
+  // For one detail on one CPU there may be more moves than entries, so the number wraps. The sum over all CPUs is right
+  // again.
+  into.entries += cell.entries + cell.moved_in - cell.moved_out;
+  into.calls += cell.calls + cell.interrupted;
+  into.restarts += cell.restarts_plain + cell.restarts_handler;
+  into.no_return += cell.no_return;
+  into.by_started_threads += cell.started;
+  into.by_older_threads += cell.older;
+  into.carried_in += cell.carried_in;
+  into.denied += cell.denied;
+  add_bytes(into, id, cell.bytes, cell.bytes_second);
+  if (cell.interrupted != 0) into.errors.add(EINTR, cell.interrupted);
+  if (cell.latency_count != 0) {
+    std::size_t last = histogram_bucket(cell.latency_max_ns);
+    for (std::size_t bucket = histogram_bucket(cell.latency_min_ns); bucket <= last; ++bucket) {
+      if (cell.buckets[bucket] == 0) continue;
+      into.latency.add_bucket(bucket, cell.buckets[bucket]);
+      cell.buckets[bucket] = 0;
+    }
+    into.latency.add_exact(cell.latency_count, cell.latency_sum_ns, cell.latency_min_ns, cell.latency_max_ns);
+  }
+  std::memset(&cell, 0, offsetof(syscost_cell, buckets));
+}
+
+namespace {
+
+const syscost_child_call& call_at(const syscost_children& children, std::uint32_t slot) {
+  return children.calls[(slot - SYSCOST_FIRST_CHILD_SLOT) % SYSCOST_CHILD_SLOTS];
+}
+
+}  // namespace
+
+ProgramName program_of_child_slot(const syscost_children& children, std::uint32_t slot) {
+  ProgramName name{};
+  const char(&kept)[SYSCOST_PROGRAM_NAME] = children.names[call_at(children, slot).program % SYSCOST_PROGRAMS];
+  std::transform(std::begin(kept), std::end(kept) - 1, name.begin(),
+                 [](char c) { return (c > 0 && c < ' ') || c == 0x7f ? '?' : c; });
+  constexpr std::string_view kUnknown = "unknown";
+  if (name[0] == 0) std::copy(kUnknown.begin(), kUnknown.end(), name.begin());
+  return name;
+}
+
+SyscallId syscall_of_child_slot(const syscost_children& children, std::uint32_t slot) {
+  const std::uint64_t packed = call_at(children, slot).syscall;
+  return {static_cast<Abi>(packed >> 32 & 0xff), static_cast<std::uint32_t>(packed)};
+}
+
+std::span<const syscost_cpu> ChildCounts::cpus() const {
+  if (memory_.children == nullptr) return {};
+  return std::span(memory_.children->cpus).first(memory_.cpu_count);
+}
+
+syscost_cell& ChildCounts::cell_at(std::uint32_t bank, std::uint32_t index) const {
+  return memory_.child_cells[std::size_t{bank} * SYSCOST_CHILD_SLOTS + index];
+}
+
+std::uint64_t ChildCounts::wait_for_programs() const {
+  return wait_for_programs_on(cpus());
+}
+
+std::uint64_t ChildCounts::lost() const {
+  return memory_.children == nullptr ? 0 : lost_on(cpus()) + load(memory_.children->lost_processes);
+}
+
+void ChildCounts::take(std::uint32_t bank, const Filter* filter, ChildTables& into) {
+  if (memory_.children == nullptr) return;
+  syscost_children& children = *memory_.children;
+  syscost_child_bank& counted = children.banks[bank];
+  const auto table_of = [&](std::uint32_t slot) -> CallTable& {
+    return into.at(program_of_child_slot(children, slot).data());
+  };
+  drain_bits(counted.dirty, std::size(counted.dirty), [&](std::uint32_t index) {
+    const std::uint32_t slot = SYSCOST_FIRST_CHILD_SLOT + index;
+    const SyscallId id = syscall_of_child_slot(children, slot);
+    if (is_unselected_beyond_table(filter, id)) {
+      cell_at(bank, index) = {};
+    } else {
+      take_cell(cell_at(bank, index), id, table_of(slot));
+    }
+  });
+  drain_bits(counted.dirty_errors, std::size(counted.dirty_errors), [&](std::uint32_t index) {
+    const syscost_child_error& error = children.errors[index];
+    const SyscallId id = syscall_of_child_slot(children, error.slot);
+    if (!is_unselected_beyond_table(filter, id)) {
+      table_of(error.slot).at(id).errors.add(static_cast<int>(error.error), counted.errors[index]);
+    }
+    counted.errors[index] = 0;
+  });
+}
+
+void ChildCounts::clear_leftovers(std::uint32_t bank) {
+  if (memory_.children == nullptr) return;
+  syscost_child_bank& left = memory_.children->banks[bank];
+  drain_bits(left.dirty, std::size(left.dirty), [&](std::uint32_t index) { cell_at(bank, index) = {}; });
+  drain_bits(left.dirty_errors, std::size(left.dirty_errors), [&](std::uint32_t index) { left.errors[index] = 0; });
+}
+
 std::uint64_t Segments::wait_for_programs() const {
   return wait_for_programs_on(memory_.cpus());
 }

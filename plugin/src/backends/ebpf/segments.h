@@ -1,5 +1,71 @@
 // SPDX-License-Identifier: MIT
 //
+// Reads what the programs counted of the process and of its children, and clears it for the next segment.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "backends/ebpf/process_attachment.h"
+#include "backends/ebpf/shared.h"
+#include "core/backend.h"
+#include "core/selector.h"
+#include "core/syscall_id.h"
+#include "core/tally.h"
+
+namespace syscost::ebpf {
+
+// What reading the programs' memory is made of: a cell taken, a program waited for. Memory accesses only.
+
+/// A word that programs write.
+std::uint64_t load(const __u64& word);
+
+/// Spins to wait: about a tenth of a second, far beyond any program's length and most pauses of a virtual CPU.
+inline constexpr int kMaxSpins = 2'000'000;
+
+/// Of the programs running at the call on these CPUs, how many still are when the wait is over.
+std::uint64_t wait_for_programs_on(std::span<const syscost_cpu> cpus);
+
+/// What programs could not record on these CPUs. Cumulative.
+std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
+
+/// Adds a cell to the tally of `id` in `table`, and clears it.
+void take_cell(syscost_cell& cell, SyscallId id, CallTable& table);
+
+// ChildCounts: reads what the programs counted of children, by the program that each runs.
+//
+// A child's call belongs to the process lane's segment in which it entered. Its cells are one set for each bank, which
+// all CPUs add to; otherwise a bank is read and cleared as the process's own are (segments.h).
+
+/// A program's file name, ended by a zero.
+using ProgramName = std::array<char, SYSCOST_PROGRAM_NAME>;
+
+/// What a child's slot stands for. The name is without control characters; "unknown" where the kernel knew of no file.
+ProgramName program_of_child_slot(const syscost_children& children, std::uint32_t slot);
+SyscallId syscall_of_child_slot(const syscost_children& children, std::uint32_t slot);
+
+/// Memory accesses only; callers hold the window book's lock. Without children in `memory` everything is nothing.
+class ChildCounts {
+ public:
+  explicit ChildCounts(const SharedMemory& memory) : memory_(memory) {}
+
+  /// As Segments has them.
+  [[nodiscard]] std::uint64_t wait_for_programs() const;
+  void clear_leftovers(std::uint32_t bank);
+  std::uint64_t lost() const;
+
+  /// Adds the counts of `bank` to `into`, but for what `filter` (null = nothing) leaves out, and clears them.
+  void take(std::uint32_t bank, const Filter* filter, ChildTables& into);
+
+ private:
+  syscost_cell& cell_at(std::uint32_t bank, std::uint32_t index) const;
+  std::span<const syscost_cpu> cpus() const;
+
+  SharedMemory memory_;
+};
+
 // Reads what the programs counted, and clears it for the next segment.
 //
 // A segment's counts lie in one bank, split into partitions (CPUs, or one thread's lane) so that programs never write
@@ -8,14 +74,6 @@
 // that were running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program.
 // The wait is bounded; a program that is still running then may add one event to a bank already read, and is counted as
 // late.
-#pragma once
-
-#include <cstdint>
-
-#include "backends/ebpf/process_attachment.h"
-#include "core/backend.h"
-
-namespace syscost::ebpf {
 
 /// Everything here is memory accesses only. Callers hold the window book's lock.
 class Segments {

@@ -92,7 +92,7 @@ struct syscost_thread_name {
   __u64 mask[2];
 };
 
-/* What tells calls of one syscall apart; the key of a detail slot. Values of `file`: core/call_detail.h. */
+/* What tells calls of one syscall apart; the key of a detail slot. Values of `file`: core/syscall_id.h. */
 struct syscost_detail {
   __u32 slot; /* the syscall's own */
   __u32 device;

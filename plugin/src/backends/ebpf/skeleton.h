@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The generated skeleton, calling libbpf through libbpf_api.h.
+// The generated skeleton, calling libbpf through libbpf.h.
 #pragma once
 
-#include "backends/ebpf/libbpf_api.h"
+#include "backends/ebpf/libbpf.h"
 #include "backends/ebpf/shared.h"
 
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are libbpf's

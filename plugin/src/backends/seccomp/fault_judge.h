@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: MIT
 //
+// The supervisor's side of the rules by which calls fail or wait: it asks the rules about a call, and lets calls
+// wait.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/seccomp/listener.h"
+#include "backends/seccomp/program_identity.h"
+#include "backends/seccomp/shared.h"
+#include "backends/seccomp/supervisor.h"
+
+namespace syscost::seccomp {
+
 // FaultJudge: asks the open rules what happens to a call that waits. In the supervisor, so it neither allocates nor
 // locks.
 //
 // The rules lie in memory of the measured process, which may have fewer rights than the supervisor by now. So each word
 // of it is read once, and checked before it is an index.
-#pragma once
-
-#include <cstdint>
-
-#include "backends/seccomp/ledger.h"
-#include "backends/seccomp/listener.h"
-#include "backends/seccomp/program_image.h"
-#include "backends/seccomp/shared.h"
-
-namespace syscost::seccomp {
 
 /// What happens to a call.
 struct Verdict {
@@ -44,6 +47,30 @@ class FaultJudge {
   Ledger& ledger_;
   const int measured_;
   ProgramImage image_;
+};
+
+// Delays: calls that wait in the supervisor because a rule says so, while it answers those of other threads.
+
+/// Lets the call go on, or answers it, as `verdict` says.
+void settle(int listener, std::uint64_t id, const Verdict& verdict);
+
+/// In a serving process. What waits is in the ledger, so a new process goes on with it.
+class Delays {
+ public:
+  Delays(Ledger& ledger, int listener) : ledger_(ledger), listener_(listener) {}
+
+  /// Settles the call when its delay is over. Call it once after each wait_for_call() that returns true: then there is
+  /// room.
+  void add(std::uint64_t id, const Verdict& verdict);
+
+  /// Settles what is due, and says whether a call can be received now. Without calls that wait it says so at once; with
+  /// some, it waits for a call at most until the next one is due, or until a signal.
+  bool wait_for_call();
+
+ private:
+  Ledger& ledger_;
+  const int listener_;
+  std::uint32_t waiting_ = kDelayedCalls;  // at most so many: an earlier process may have left some
 };
 
 }  // namespace syscost::seccomp

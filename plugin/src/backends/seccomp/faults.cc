@@ -8,8 +8,7 @@
 #include <string>
 
 #include "arguments/arguments.h"
-#include "backends/seccomp/counts.h"
-#include "backends/seccomp/thread_identity.h"
+#include "backends/seccomp/shared.h"
 
 namespace syscost::seccomp {
 namespace {

@@ -9,8 +9,8 @@
 #include "backends/seccomp/seccomp_backend.h"
 #include "backends/seccomp/shared.h"
 #include "core/fault_rule.h"
-#include "os/fork_detector.h"
-#include "os/result.h"
+#include "os/errors.h"
+#include "os/own_calls.h"
 #include "os/spin_lock.h"
 
 namespace syscost::seccomp {

@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::seccomp {
 

@@ -9,16 +9,13 @@
 
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
-#include "backends/seccomp/counts.h"
 #include "backends/seccomp/faults.h"
-#include "backends/seccomp/filter_program.h"
+#include "backends/seccomp/filters.h"
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
-#include "backends/seccomp/probe.h"
 #include "backends/seccomp/shared.h"
-#include "backends/seccomp/thread_identity.h"
-#include "os/fork_detector.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
+#include "os/own_calls.h"
 #include "os/spin_lock.h"
 
 namespace syscost::seccomp {

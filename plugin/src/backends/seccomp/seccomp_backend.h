@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::seccomp {
 

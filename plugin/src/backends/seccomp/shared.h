@@ -1,19 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The memory that the measured process and its supervisor share.
-//
-// The supervisor was cloned before the process gave up rights that it may have given up since, and other processes
-// under the filter may have more rights than the process now has. So the supervisor trusts no number that it finds
-// here: it checks each that it uses as an index, and keeps what decides about other processes in memory of its own
-// (ledger.h). Fork children do not inherit this memory: they may have fewer rights than their parent, and must not
-// change what its calls return.
-//
-// Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
-// ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
-//
-// How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
-// even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
-// Afterwards no process writes to the old bank any more.
+// The memory that the measured process and its supervisor share: its layout, how the process reads the counts in it,
+// and the number by which the supervisor knows a thread of the process.
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +12,27 @@
 
 #include "backends/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
-#include "backends/seccomp/program_name.h"
-#include "core/filter.h"
+#include "backends/seccomp/program_identity.h"
+#include "core/selector.h"
 #include "core/syscall_id.h"
+#include "core/tally.h"
 
 namespace syscost::seccomp {
+
+// The memory that the measured process and its supervisor share.
+//
+// The supervisor was cloned before the process gave up rights that it may have given up since, and other processes
+// under the filter may have more rights than the process now has. So the supervisor trusts no number that it finds
+// here: it checks each that it uses as an index, and keeps what decides about other processes in memory of its own
+// (supervisor.h). Fork children do not inherit this memory: they may have fewer rights than their parent, and must not
+// change what its calls return.
+//
+// Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
+// ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
+//
+// How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
+// even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
+// Afterwards no process writes to the old bank any more.
 
 /// The process's lane and those of threads inside scopes.
 inline constexpr std::uint32_t kLanes = 17;
@@ -103,7 +107,7 @@ struct Shared {
   alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
   std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
-  std::atomic<std::uint64_t> tracer_filters;         ///< Filters that ask a tracer (tracer_filters.h).
+  std::atomic<std::uint64_t> tracer_filters;         ///< Filters that ask a tracer (filters.h).
   std::atomic<bool> knows_threads;                   ///< It knows which threads are older than itself.
 
   // By the process.
@@ -145,5 +149,27 @@ bool let_children_inherit(Shared& shared, bool inherit);
 /// filter lets it pass.
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms);
 void set_phase(Shared& shared, Phase phase);
+
+// Reads what the supervisor counted, and clears it for the next segment. Memory accesses only; callers hold the window
+// book's lock.
+
+/// Waits until the supervisor has counted the call that it is at, for about a tenth of a second at most. Returns false
+/// if it has not: then this call may still be counted into a bank that has ended.
+[[nodiscard]] bool wait_for_supervisor(const Shared& shared);
+
+/// Adds the entries in `bank` that `filter` selects (null = all) to `into`, and clears it. `makers`: those of the bank;
+/// null: it has none.
+void take(Bank& bank, Makers* makers, const Filter* filter, CallTable& into);
+
+/// True if calls were counted into `bank` since it was cleared.
+bool is_touched(const Bank& bank);
+
+/// Clears calls that were counted too late. They were reported when the bank was read.
+void clear(Bank& bank, Makers* makers);
+
+// The number by which the supervisor knows the calling thread.
+
+/// 0 if a filter of the user forbids gettid. A thread's first use makes one call, which is never counted.
+std::int32_t calling_thread(const Shared& shared);
 
 }  // namespace syscost::seccomp

@@ -22,13 +22,22 @@
 #include <cstring>
 #include <iterator>
 
-#include "backends/seccomp/delays.h"
 #include "backends/seccomp/fault_judge.h"
-#include "backends/seccomp/filter_program.h"
-#include "backends/seccomp/tracer_filters.h"
-#include "os/quiet_child.h"
+#include "backends/seccomp/filters.h"
+#include "os/detached_process.h"
 
 namespace syscost::seccomp {
+
+Ledger* map_ledger() {
+  void* memory =
+      mmap(nullptr, sizeof(Ledger), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<Ledger*>(memory);
+}
+
+void unmap_ledger(Ledger* ledger) {
+  munmap(ledger, sizeof(Ledger));
+}
+
 namespace {
 
 /// Returns the index of a syscall's cell; kIndexes for numbers beyond the tables.

@@ -1,5 +1,71 @@
 // SPDX-License-Identifier: MIT
 //
+// The supervisor: the process outside the filter that answers every notification, and the memory of its own (Ledger).
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "backends/seccomp/fault_book.h"
+#include "backends/seccomp/listener.h"
+#include "backends/seccomp/program_identity.h"
+#include "backends/seccomp/shared.h"
+#include "core/syscall_id.h"
+#include "core/tally.h"
+
+namespace syscost::seccomp {
+
+// Ledger: what the supervisor keeps for itself, in memory that only its two processes have. If the one that answers is
+// killed, the next one goes on with it.
+//
+// What decides whether a process's call is answered by a rule lies here and not in shared.h. The measured process may
+// give up rights, and then execute a program that gains some; no word that it writes may make rules apply there.
+
+/// Calls that can wait at once because of a delay. While so many do, other calls wait until one goes on.
+inline constexpr std::uint32_t kDelayedCalls = 256;
+
+/// Matches of one thread, for rules in which each thread has numbers of its own: places of a hash table.
+inline constexpr std::uint32_t kThreadCounts = 1U << 16;
+
+/// A call that goes on later.
+struct DelayedCall {
+  std::atomic<std::uint64_t> id;  ///< Of the notification; 0 = none. Stored last.
+  std::uint64_t due_ns;           ///< By CLOCK_MONOTONIC.
+  std::int64_t result;
+  bool is_answered;
+};
+
+/// The matches of one thread.
+struct ThreadCount {
+  std::uint64_t generation;  ///< Of the rule; 0 = free. The place is free, too, when that rule is closed.
+  std::uint32_t place;       ///< Of the rule.
+  std::int32_t thread;       ///< 0 = it has ended, and the place is free.
+  std::uint64_t matches;
+};
+
+/// All zero at first.
+struct Ledger {
+  // Set before the supervisor starts.
+  pid_t measured;            ///< The measured process, by the supervisor's PID namespace.
+  bool notifies_everything;  ///< Else calls by which a process becomes another program may not be seen: no rule is
+                             ///< asked.
+
+  Mailbox mailbox;                 ///< The call that waits for an answer.
+  std::atomic<bool> has_executed;  ///< The process asked for another program: it may be one by now.
+  /// By a rule's place: its generation, if it was for a thread that has ended. Another may get the thread's id.
+  std::uint64_t ended[kFaultRules];
+  DelayedCall delayed[kDelayedCalls];
+  ThreadCount of_threads[kThreadCounts];
+};
+
+/// Maps zeroed memory that the creator must unmap when the supervisor has been cloned; only used pages take memory.
+/// Null if there is none.
+Ledger* map_ledger();
+void unmap_ledger(Ledger* ledger);
+
 // Supervisor: the process outside the filter that answers every notification.
 //
 // While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
@@ -8,21 +74,6 @@
 //
 // Everything here runs in a process that was cloned from a program with threads: no allocation, no lock, no library
 // that has either.
-#pragma once
-
-#include <sys/types.h>
-
-#include <cstdint>
-#include <string_view>
-
-#include "backends/seccomp/ledger.h"
-#include "backends/seccomp/listener.h"
-#include "backends/seccomp/program_name.h"
-#include "backends/seccomp/shared.h"
-#include "core/syscall_id.h"
-#include "core/tally.h"
-
-namespace syscost::seccomp {
 
 /// The syscall that a notification is about.
 SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads CUPTI's activity records: GPU kernels, copies, and the calls that launched them.
-//
-// A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten GPU kernel records differ in
-// length. The values read here lie at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
-// test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
-// one library serves all. A record with impossible times is counted and not used.
+// CUPTI's activity API: records GPU kernels, copies and the calls that launched them, and reads these records.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +10,16 @@
 #include <unordered_map>
 #include <vector>
 
+#include "gpu/cupti/library.h"
+
 namespace syscost::gpu::cupti {
+
+// Reads CUPTI's activity records: GPU kernels, copies, and the calls that launched them.
+//
+// A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten GPU kernel records differ in
+// length. The values read here lie at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
+// test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
+// one library serves all. A record with impossible times is counted and not used.
 
 /// Offsets in bytes. Of the kinds below the first four bytes are the kind.
 namespace layout {
@@ -83,5 +87,20 @@ struct Activity {
   bool has_room() const { return gpu_kernels.size() + copies.size() + call_starts_ns.size() < kMostRecords; }
   bool is_readable(std::uint64_t start_ns, std::uint64_t end_ns);
 };
+
+// CUPTI's activity API: recording begins, buffers come back on threads of CUPTI's, recording ends.
+//
+// CUPTI knows one recorder in a process and passes its callbacks nothing of ours, so what is recorded is the process's.
+
+struct RecordingStart {
+  Status status = kSuccess;
+  bool is_subscribed = false;  ///< There was no other subscriber, also when a later step failed.
+};
+
+/// Not thread-safe; once before stop_recording(). Calls the driver.
+RecordingStart start_recording(const Library& library);
+/// Ends it and returns what was recorded since. Work that has not ended by then counts as unfinished: nothing is waited
+/// for that the test did not wait for. Fails when CUPTI does not hand its buffers over.
+Result<Activity> stop_recording(const Library& library);
 
 }  // namespace syscost::gpu::cupti

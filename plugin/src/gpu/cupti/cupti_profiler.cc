@@ -6,10 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/cupti/figures.h"
-#include "gpu/cupti/recording.h"
+#include "gpu/cupti/activity.h"
+#include "gpu/cupti/library.h"
 #include "gpu/cupti/report.h"
-#include "gpu/cupti/trial.h"
 
 namespace syscost::gpu::cupti {
 namespace {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "os/result.h"
+#include "os/errors.h"
 #include "profilers/profiler.h"
 
 namespace syscost::gpu::cupti {

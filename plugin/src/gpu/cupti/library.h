@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// libcupti, opened at run time: a program linked with syscost needs none, and whichever CUDA is installed serves.
+// libcupti, opened at run time, and the trial of whether it can record here.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::gpu::cupti {
+
+// libcupti, opened at run time: a program linked with syscost needs none, and whichever CUDA is installed serves.
 
 /// CUptiResult.
 using Status = int;
@@ -55,5 +57,29 @@ Result<Library> open_library(const std::string& only);
 
 /// "CUDA 13.0" of 130001; "API 18" of what stands before.
 std::string version_text(std::uint32_t version);
+
+// Whether CUPTI can record here, found out by doing: driver, device, permission, and that no other tool records
+// already.
+//
+// In a child, because initialising CUDA would change what the tests see: their first use would not be the first any
+// more, and a program that forks before it uses CUDA could not use it afterwards.
+
+/// How far a trial came. Plain data: it comes through a pipe.
+struct TrialEnd {
+  enum class Step : int { driver, initialise, devices, subscribe, enable, whole } step = Step::driver;
+  int status = 0;             ///< CUresult of the driver's steps, else CUPTI's.
+  int devices = 0;            ///< Those that CUDA sees.
+  int device_errno = 0;       ///< Of opening /dev/nvidiactl; 0 where that works.
+  char driver_name[64] = {};  ///< What the driver calls its status.
+};
+
+/// What a trial's end means, with cause and fix; ok when it is whole.
+Result<void> verdict(const TrialEnd& end, const Library& library);
+
+/// The same for an error of CUPTI's. `operation`: "starting to record".
+Failure cupti_failure(const std::string& operation, Status status, const Library& library);
+
+/// Tries in a child. In this process where CUDA's driver is loaded already.
+Result<void> try_out(const Library& library);
 
 }  // namespace syscost::gpu::cupti

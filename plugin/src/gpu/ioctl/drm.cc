@@ -2,7 +2,7 @@
 //
 // The kernel's graphics interfaces: DRM and AMD's KFD. DRM's upper numbers belong to the driver of the device.
 // The tables are made by tools/gen_ioctl_tables.py.
-#include "gpu/ioctl/knowledge.h"
+#include "gpu/ioctl/drivers.h"
 
 namespace syscost::gpu {
 namespace {

@@ -9,7 +9,7 @@
 //
 // Numbers and names: the driver's published source, open-gpu-kernel-modules 595.45 (nv-ioctl-numbers.h, nv_escape.h,
 // uvm_ioctl.h, ctrl/, class/, nvstatuscodes.h).
-#include "gpu/ioctl/knowledge.h"
+#include "gpu/ioctl/drivers.h"
 
 namespace syscost::gpu {
 namespace {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <vector>
 
-#include "os/errno_names.h"
+#include "os/errors.h"
 
 namespace syscost::profilers {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "os/confinement.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "profilers/launcher/launcher_link.h"
 
 namespace syscost::profilers {

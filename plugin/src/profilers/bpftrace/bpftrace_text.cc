@@ -9,8 +9,8 @@
 #include <sstream>
 
 #include "core/syscall_table.h"
-#include "os/decimal_text.h"
-#include "os/errno_names.h"
+#include "os/errors.h"
+#include "os/text.h"
 
 namespace syscost::profilers {
 namespace {

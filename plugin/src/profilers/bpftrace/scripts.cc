@@ -8,10 +8,9 @@
 #include <sstream>
 #include <utility>
 
-#include "core/edit_distance.h"
+#include "core/selector.h"
 #include "os/files.h"
-#include "os/paths.h"
-#include "profilers/installed_files.h"
+#include "profilers/find_tools.h"
 
 namespace syscost::profilers {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 #include "profilers/profiler.h"
 
 namespace syscost::profilers {

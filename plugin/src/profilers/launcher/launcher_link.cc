@@ -15,11 +15,11 @@
 #include <string_view>
 #include <utility>
 
-#include "libc/clock.h"
+#include "libc/clock_and_mutex.h"
+#include "os/descriptors.h"
 #include "os/detached_process.h"
+#include "os/files.h"
 #include "os/own_calls.h"
-#include "os/own_descriptors.h"
-#include "os/small_file.h"
 #include "profilers/launcher/protocol.h"
 
 namespace syscost::profilers {

@@ -17,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::profilers {
 
@@ -39,7 +39,7 @@ struct CommandResult {
   bool is_truncated = false;
 };
 
-/// How long to wait for a tool that does no work. The launcher waits longer for one that works (launcher/patience.h).
+/// How long to wait for a tool that does no work. The launcher waits longer for one that works (launcher/launcher.h).
 struct LauncherLimits {
   std::chrono::milliseconds start{30'000};
   std::chrono::milliseconds stop{30'000};

@@ -5,7 +5,7 @@
 // The process starts the launcher with its commands as arguments; later it sends one word, "stop". The launcher answers
 // in frames. Both are of one build, so there are no versions to negotiate. An invalid frame ends the connection.
 //
-//     syscost-profile-launcher START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: patience.h)
+//     syscost-profile-launcher START_MS STOP_MS (KIND COUNT ARGUMENT...)...    (the limits: launcher.h)
 //     syscost-profile-launcher gate
 //
 // bpftrace starts the second form by -c: it sends "ready" on its standard input, which is a socket, and ends when it
@@ -64,7 +64,7 @@ struct ToolEnd {
 };
 static_assert(sizeof(ToolEnd) == 16, "no hidden padding");
 
-/// A limit begins at most so often while the commands work (patience.h).
+/// A limit begins at most so often while the commands work (launcher.h).
 inline constexpr int kMostLimits = 20;
 
 /// The most bytes that are kept of one command's output. bpftrace's maps are some kilobytes; perf's recordings some

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "os/null_ended.h"
+#include "os/command_line.h"
 
 namespace syscost::profilers {
 namespace {

@@ -12,11 +12,10 @@
 
 #include "arguments/call_text.h"
 #include "core/syscall_table.h"
-#include "os/mapped_memory.h"
-#include "os/quiet_memory.h"
-#include "session/options/rule_checks.h"
+#include "os/memory.h"
+#include "session/options/fault_rules.h"
 #include "session/process/messages.h"
-#include "session/windows/own_calls.h"
+#include "session/windows/backend_holder.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {

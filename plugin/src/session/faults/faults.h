@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/fault_rule.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "os/spin_lock.h"
 #include "session/windows/measurement.h"
 #include "syscost/adapter.h"

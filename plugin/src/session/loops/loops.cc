@@ -4,7 +4,7 @@
 #include <atomic>
 #include <utility>
 
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 #include "session/loops/loop_run.h"
 #include "session/process/messages.h"
 

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "session/tools/tracing.h"
+#include "session/windows/backend_holder.h"
 #include "session/windows/measurement.h"
-#include "session/windows/own_calls.h"
 #include "session/windows/windows.h"
 
 namespace syscost::session {

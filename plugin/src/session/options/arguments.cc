@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "os/environment.h"
-#include "os/small_file.h"
+#include "os/files.h"
 #include "session/options/options.h"
 #include "session/process/first_uses.h"
 

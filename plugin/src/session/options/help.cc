@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "session/options/help.h"
+#include "session/options/option_table.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <string_view>
-
-#include "session/options/option_table.h"
 
 namespace syscost::session {
 namespace {

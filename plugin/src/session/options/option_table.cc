@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/edit_distance.h"
+#include "core/selector.h"
 
 namespace syscost::session {
 namespace {

@@ -122,4 +122,9 @@ const OptionEntry* find_option(std::string_view name, bool flags_only);
 /// The name nearest to `name`; empty when none is near enough to have been meant.
 std::string_view nearest_option(std::string_view name, bool flags_only);
 
+/// --syscost_help: examples, then the table of options.
+std::string help_text();
+/// Prints it on stdout.
+void print_help();
+
 }  // namespace syscost::session

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "os/environment.h"
-#include "os/typed_flags.h"
+#include "os/text.h"
 #include "session/options/option_table.h"
 
 namespace syscost::session {

@@ -16,11 +16,11 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call_detail.h"
 #include "core/call_stack.h"
-#include "core/filter.h"
-#include "os/result.h"
-#include "session/options/fault_text.h"
+#include "core/selector.h"
+#include "core/syscall_id.h"
+#include "os/errors.h"
+#include "session/options/fault_rules.h"
 
 namespace syscost::session {
 
@@ -75,7 +75,7 @@ struct Options {
   bool quick = false;
   bool allow_lost = false;               ///< Lost events do not fail the run.
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
-  DetailRequest details;                 ///< Without rules: open_backend() adds them (doctor/backends.cc).
+  DetailRequest details;                 ///< Without rules: open_backend() adds them (backends/open_backend.cc).
   WhereRequest where;                    ///< Tell calls apart by their call stacks.
   TraceRequest trace;
   SchedulerRequest scheduler;

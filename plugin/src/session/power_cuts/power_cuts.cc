@@ -11,14 +11,13 @@
 #include <set>
 #include <vector>
 
-#include "crash/final_check.h"
-#include "crash/image_files.h"
+#include "crash/image.h"
 #include "crash/journal.h"
-#include "crash/scratch_folder.h"
-#include "os/mapped_memory.h"
+#include "crash/trials.h"
+#include "os/memory.h"
 #include "session/process/contained_child.h"
 #include "session/process/messages.h"
-#include "session/windows/own_calls.h"
+#include "session/windows/backend_holder.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {

@@ -13,7 +13,7 @@
 
 #include "core/file_calls.h"
 #include "crash/trials.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "session/windows/measurement.h"
 #include "syscost/crash.h"
 

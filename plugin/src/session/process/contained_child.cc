@@ -24,9 +24,9 @@
 #include <string>
 #include <string_view>
 
-#include "os/own_proc.h"
-#include "os/result.h"
-#include "os/small_file.h"
+#include "os/errors.h"
+#include "os/files.h"
+#include "os/proc.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {

@@ -10,10 +10,8 @@
 #include <string_view>
 
 #include "os/message_output.h"
-#include "os/printable.h"
-#include "os/refusal_note.h"
-#include "os/signal_hold.h"
-#include "os/typed_flags.h"
+#include "os/signals.h"
+#include "os/text.h"
 
 namespace syscost::session {
 namespace {

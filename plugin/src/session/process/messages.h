@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::session {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/run/commit.h"
+#include "session/run/run_info.h"
 
 #include <unistd.h>
 
@@ -14,7 +14,6 @@
 
 #include "os/environment.h"
 #include "os/files.h"
-#include "os/small_file.h"
 
 namespace syscost::session {
 namespace {

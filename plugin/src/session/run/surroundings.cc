@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/run/surroundings.h"
+#include "session/run/run_info.h"
 
 #ifdef __GLIBC__
 #include <gnu/libc-version.h>
@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "os/environment.h"
-#include "os/small_file.h"
+#include "os/files.h"
 #include "syscost/schema.h"
 
 namespace syscost::session {

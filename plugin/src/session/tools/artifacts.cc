@@ -16,8 +16,7 @@
 
 #include "csv/row.h"
 #include "os/files.h"
-#include "os/paths.h"
-#include "os/signal_hold.h"
+#include "os/signals.h"
 
 namespace syscost::session {
 namespace {

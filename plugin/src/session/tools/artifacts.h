@@ -20,8 +20,8 @@
 #include <string_view>
 #include <utility>
 
+#include "os/errors.h"
 #include "os/files.h"
-#include "os/result.h"
 
 namespace syscost::session {
 

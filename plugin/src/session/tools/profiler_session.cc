@@ -5,9 +5,10 @@
 #include <iterator>
 #include <utility>
 
-#include "os/errno_names.h"
+#include "os/errors.h"
 #include "session/run/run_info.h"
-#include "session/tools/tool_check.h"
+#include "session/tools/findings.h"
+#include "syscost/schema.h"
 
 namespace syscost::session {
 namespace {
@@ -172,6 +173,27 @@ void ProfilerSession::write_files(const Findings& findings, const TracedName& na
   if (failure.reason.ends_with('.')) failure.reason.pop_back();
   failure.reason += "; the artifacts of " + name.spoken + " are incomplete; the tests continue";
   traced.problems.push_back(std::move(failure));
+}
+
+void add_gpu_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
+                         const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions) {
+  const std::string loop = traced.kind == "loop" ? "loop " + std::string(traced.window) + ": " : std::string();
+  for (const profilers::TimeFigure& figure : times) {
+    const std::string window = loop + figure.name;
+    csv::WindowColumns row;
+    row.kind = schema::kKindGpuKernel;
+    row.test = traced.test;
+    row.window = window;
+    row.parent = traced.parent;
+    row.excluded = figure.note;
+    row.repetition = take_repetitions(window, figure.rows.size());
+    for (const profilers::TimeRow& time : figure.rows) {
+      row.iterations = time.iterations;
+      row.wall_ns = time.total_ns;
+      recorder.add(row, nullptr, {});
+      ++row.repetition;
+    }
+  }
 }
 
 }  // namespace syscost::session

@@ -3,22 +3,32 @@
 // ProfilerSession: turns a window that tools beside us observe into files, rows, lines, and a comparison with our
 // count.
 //
-// A window is traced or timed, never both. While a tool is attached every call takes longer. So the times of such a
-// window reach no column of times, except the tool's own histogram, under its own origin.
+// A window is traced or timed, never both. While a tool is attached every call takes longer, so the times of such a
+// window are not used. What was timed on a GPU has rows of its own kind.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/cost_data.h"
-#include "csv/run_columns.h"
-#include "csv/tool_rows.h"
+#include "csv/window_rows.h"
+#include "profilers/profiler.h"
 #include "session/tools/artifacts.h"
 #include "session/tools/tools.h"
+#include "session/windows/recorder.h"
 
 namespace syscost::session {
+
+// ProfilerSession: turns a window that tools beside us observe into files, rows, lines, and a comparison with our
+// count.
+//
+// A window is traced or timed, never both. While a tool is attached every call takes longer. So the times of such a
+// window reach no column of times, except the tool's own histogram, under its own origin.
 
 /// The folder for the tools' files: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
 /// program was started.
@@ -78,5 +88,15 @@ class ProfilerSession {
   std::optional<Artifacts> artifacts_;
   bool has_failed_to_write_ = false;
 };
+
+// Rows of kind `gpu_kernel`: what a tool, or a GPU kernel's stamps (decision 0017), timed on a GPU.
+
+/// The first of `count` repetitions of a row's window.
+using TakeRepetitions = std::function<std::uint64_t(const std::string& window, std::size_t count)>;
+
+/// Adds the rows of `times` to `recorder`. `traced` has the columns of the window that they were taken in; a loop's
+/// name comes before the names of its times.
+void add_gpu_kernel_rows(Recorder& recorder, const csv::WindowColumns& traced,
+                         const std::vector<profilers::TimeFigure>& times, const TakeRepetitions& take_repetitions);
 
 }  // namespace syscost::session

@@ -2,7 +2,7 @@
 #include "session/tools/tracing.h"
 
 #include "session/process/messages.h"
-#include "session/tools/gpu_kernel_rows.h"
+#include "session/tools/profiler_session.h"
 
 namespace syscost::session {
 

@@ -18,7 +18,7 @@
 
 #include "session/tools/profiler_session.h"
 #include "session/windows/measurement.h"
-#include "session/windows/window_tools.h"
+#include "session/windows/open_window.h"
 
 namespace syscost::session {
 

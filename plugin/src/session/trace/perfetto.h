@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// PerfettoTrace: writes a trace in the format of https://ui.perfetto.dev, which is protobuf. A dozen fields of
-// Perfetto's trace_packet.proto are enough, so there is no library.
+// Writes a trace with its call stacks in the format of https://ui.perfetto.dev, which is protobuf.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory_resource>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,10 +15,66 @@
 
 #include "core/call_trace.h"
 #include "session/trace/mapped_text.h"
-#include "session/trace/perfetto_stacks.h"
 #include "symbols/site.h"
 
+namespace syscost::session::protobuf {
+
+// Writes fields of protobuf: a trace needs numbers, texts and messages, so there is no library.
+// https://protobuf.dev/programming-guides/encoding describes the format.
+
+inline void put_number(std::string& out, std::uint64_t value) {
+  constexpr std::uint64_t kMore = 0x80;
+  for (; value >= kMore; value >>= 7) out += static_cast<char>(value | kMore);
+  out += static_cast<char>(value);
+}
+
+// Kinds of fields.
+inline constexpr std::uint32_t kNumber = 0;
+inline constexpr std::uint32_t kBytes = 2;
+
+inline void put(std::string& out, std::uint32_t field, std::uint64_t value) {
+  put_number(out, field << 3 | kNumber);
+  put_number(out, value);
+}
+inline void put(std::string& out, std::uint32_t field, std::string_view bytes) {
+  put_number(out, field << 3 | kBytes);
+  put_number(out, bytes.size());
+  out += bytes;
+}
+
+}  // namespace syscost::session::protobuf
+
+// PerfettoStacks: call stacks as Perfetto's format has them. A slice names its stack by a number. The stack, its
+// frames, their functions and files are written once, with the first slice that needs them.
+
 namespace syscost::session {
+
+class PerfettoStacks {
+ public:
+  /// The file's number of stack `number`, not 0. `frames`: innermost first. Appends to `interned`, which is an
+  /// InternedData of Perfetto's, what the file does not have yet.
+  std::uint64_t id_of(std::uint32_t number, std::span<const symbols::ResolvedFrame> frames, std::string& interned);
+
+ private:
+  using Texts = std::map<std::string, std::uint64_t, std::less<>>;
+  using Numbers = std::vector<std::uint64_t>;
+
+  static std::uint64_t text_id(Texts& known, std::string_view text, std::uint32_t field, std::string& interned);
+  std::uint64_t module_id(const Module& module, std::string& interned);
+  std::uint64_t frame_id(const symbols::ResolvedFrame& frame, const symbols::SourceFrame* source,
+                         std::string& interned);
+
+  Texts functions_;
+  Texts sources_;
+  Texts paths_;
+  Texts build_ids_;
+  std::map<Numbers, std::uint64_t> modules_;
+  std::map<Numbers, std::uint64_t> frames_;
+  std::map<std::uint32_t, std::uint64_t> stacks_;
+};
+
+// PerfettoTrace: writes a trace in the format of https://ui.perfetto.dev, which is protobuf. A dozen fields of
+// Perfetto's trace_packet.proto are enough, so there is no library.
 
 /// Where a call came from.
 struct TracedStack {

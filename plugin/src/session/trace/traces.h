@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window:
-// `trace.strace`, text as of strace, `trace.pftrace` for Perfetto, `stacks.folded`, call stacks for flamegraph.pl, and
-// `sched.csv`, the scheduler's events. In a program without tests, one pair of traces for the process, at its end.
+// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +9,18 @@
 #include <string>
 #include <string_view>
 
+#include "core/call_trace.h"
+#include "core/scheduler_trace.h"
 #include "session/tools/artifacts.h"
+#include "session/trace/mapped_text.h"
 #include "session/windows/measurement.h"
-#include "session/windows/window_trace.h"
+#include "session/windows/open_window.h"
 
 namespace syscost::session {
+
+// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window:
+// `trace.strace`, text as of strace, `trace.pftrace` for Perfetto, `stacks.folded`, call stacks for flamegraph.pl, and
+// `sched.csv`, the scheduler's events. In a program without tests, one pair of traces for the process, at its end.
 
 class Traces final : public WindowTrace {
  public:
@@ -48,6 +53,47 @@ class Traces final : public WindowTrace {
   bool has_told_of_pause_ = false;
   bool has_told_of_loop_ = false;
   bool has_scheduler_window_ = false;
+};
+
+// A call as a line of `strace -f -ttt -T`, which many tools read.
+
+/// `4711 1767261600.123456789 close(3) = 0 <0.000000123>`, with its newline. `realtime_ns` is what is added to the
+/// event's time to make it one since 1970. `site` stands between parentheses after the result, where strace explains
+/// one: `close(3) = 0 (at src/log.cc:17 Log::batch+3) <0.000000123>`; empty = none.
+std::string strace_line(const CallEvent& event, std::uint64_t realtime_ns, std::string_view site = {});
+
+// SchedulerText: the file `sched.csv` of a window, which `bench trace TEST --critical-path` reads.
+//
+//     at_ns,event,thread,name,call,waker,waker_thread,waker_call,count
+//     0,begin,4711,main,,,,,
+//     1200,blocks,4711,main,futex,,,,
+//     5100,woken,4711,main,futex,thread,4712,futex,
+//     5900,runs,4711,main,futex,,,,
+//     9000,end,4711,main,,,,,
+//
+// Times are counted from the window's begin. `begin` and `end` name the thread that closed the window. If events found
+// no room, a line `lost` stands after the last one that did, with their number.
+
+class SchedulerText final : public SchedulerEventSink {
+ public:
+  /// Events before `begin_ns` and after `end_ns` are left out.
+  SchedulerText(std::uint32_t thread, std::string_view name, std::uint64_t begin_ns, std::uint64_t end_ns);
+
+  void add(const SchedulerEvent& event) override;
+  /// After all events: how many more there were.
+  void finish(std::uint64_t lost);
+
+  const MappedText& text() const { return text_; }
+
+ private:
+  void add_edge(std::string_view what, std::uint64_t at_ns);
+
+  const std::uint32_t thread_;
+  const std::string name_;
+  const std::uint64_t begin_ns_;
+  const std::uint64_t end_ns_;
+  std::uint64_t last_ns_;
+  MappedText text_;
 };
 
 }  // namespace syscost::session

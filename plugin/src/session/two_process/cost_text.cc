@@ -16,10 +16,10 @@
 #include <string>
 #include <string_view>
 
-#include "core/call_site.h"
-#include "core/cost_access.h"
+#include "core/call_stack.h"
+#include "core/cost_data.h"
 #include "session/process/messages.h"
-#include "session/process_session.h"
+#include "session/session.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

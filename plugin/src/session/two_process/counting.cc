@@ -6,13 +6,10 @@
 
 #include <algorithm>
 
-#include "session/doctor/backends.h"
+#include "session/backends/open_backend.h"
 #include "session/process/messages.h"
-#include "session/process/process_end.h"
-#include "session/process_session.h"
-#include "session/two_process/child_run.h"
+#include "session/session.h"
 #include "session/two_process/counting_process.h"
-#include "session/two_process/main_watch.h"
 #include "session/two_process/pass_tracer.h"
 #include "session/two_process/timing_session.h"
 

@@ -6,17 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "core/cost_access.h"
+#include "core/cost_data.h"
 #include "core/per_run_part.h"
-#include "session/doctor/backends.h"
-#include "session/doctor/doctor.h"
-#include "session/options/help.h"
+#include "session/backends/doctor.h"
+#include "session/backends/open_backend.h"
+#include "session/options/option_table.h"
 #include "session/process/messages.h"
-#include "session/run/counting_variables.h"
 #include "session/run/run_info.h"
-#include "session/tools/gpu_kernel_rows.h"
 #include "session/tools/profiler_session.h"
-#include "session/two_process/traced_text.h"
+#include "session/two_process/pass_tracer.h"
 
 namespace syscost::session {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "os/fork_detector.h"
+#include "os/own_calls.h"
 #include "session/options/options.h"
 #include "session/windows/recorder.h"
 #include "syscost/counting.h"

@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <utility>
 
-#include "core/call_site.h"
+#include "core/call_stack.h"
 #include "core/syscall_table.h"
-#include "os/mapped_memory.h"
+#include "os/memory.h"
 
 namespace syscost::session {
 namespace {

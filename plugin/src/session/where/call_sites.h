@@ -21,9 +21,8 @@
 
 #include "core/call_stack.h"
 #include "core/cost_data.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "symbols/site.h"
-#include "symbols/source_tree.h"
 #include "symbols/symbols_link.h"
 
 namespace syscost::session {
@@ -35,7 +34,7 @@ class CallSites {
   CallSites(const WhereRequest& request, std::shared_ptr<symbols::Symbolizer> symbolizer,
             std::pmr::memory_resource& memory);
 
-  /// Adds `cost` to `into`, with the number of a site (core/call_site.h) in place of each stack. Calls of one site are
+  /// Adds `cost` to `into`, with the number of a site (core/call_stack.h) in place of each stack. Calls of one site are
   /// added up.
   void replace_stacks(const detail::CostData& cost, detail::CostData& into);
 

@@ -6,9 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "os/memory_room.h"
-#include "os/quiet_memory.h"
-#include "session/windows/usage.h"
+#include "os/memory.h"
+#include "session/windows/open_window.h"
 
 namespace syscost::session {
 namespace {

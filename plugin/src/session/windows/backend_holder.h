@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: MIT
 //
-// BackendHolder: the open backend with its book of windows, and a new one if a test disabled it.
-//
-// A test that closes every file descriptor closes the backend's too. Its counts are then too low, which is worse than
-// no counts. So all counts of windows that are open on it are void, and a new backend is opened for later windows. The
-// old one stays in memory, because scopes may still be open on it.
+// BackendHolder: the open backend with its book of windows, and a new one if a test disabled it. OwnCalls: the calls
+// that a thread makes for syscost, which no window is charged for.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/backend.h"
 #include "core/cost_data.h"
 #include "core/window_book.h"
-#include "os/result.h"
+#include "os/errors.h"
 #include "session/options/options.h"
 
 namespace syscost::session {
+
+// BackendHolder: the open backend with its book of windows, and a new one if a test disabled it.
+//
+// A test that closes every file descriptor closes the backend's too. Its counts are then too low, which is worse than
+// no counts. So all counts of windows that are open on it are void, and a new backend is opened for later windows. The
+// old one stays in memory, because scopes may still be open on it.
 
 /// Opens the backend that the options choose, to count what they select; `automatic` opens the first that works. Never
 /// called with `none`.
@@ -78,6 +82,46 @@ class BackendHolder {
   std::vector<std::unique_ptr<OpenBackend>> opened_;
   std::atomic<OpenBackend*> current_{nullptr};
   std::shared_ptr<const Unavailable> why_not_;
+};
+
+// OwnCalls: the calling thread works for syscost while one of these exists. A scope of the user's may be open at that
+// time, around a loop or on another thread: none of the thread's calls is charged to it. None of them meets a fault.
+
+/// The half of it for where no window is open on the thread: its calls meet no fault.
+class OwnWork {
+ public:
+  explicit OwnWork(OpenBackend* opened) : faults_(opened != nullptr ? opened->backend->faults() : nullptr) {
+    if (faults_ != nullptr) thread_ = faults_->begin_own_work();
+  }
+  ~OwnWork() {
+    if (faults_ != nullptr) faults_->end_own_work(thread_);
+  }
+  OwnWork(const OwnWork&) = delete;
+  OwnWork& operator=(const OwnWork&) = delete;
+
+ private:
+  FaultInjector* const faults_;
+  void* thread_ = nullptr;
+};
+
+class OwnCalls {
+ public:
+  /// `opened`: the backend that counts; null = none.
+  explicit OwnCalls(OpenBackend* opened) : opened_(opened), work_(opened) {
+    if (opened_ != nullptr) lane_ = opened_->book.mute();
+  }
+  ~OwnCalls() {
+    if (opened_ != nullptr) opened_->book.unmute(lane_);
+  }
+  /// False where the thread's calls cannot be told from the program's.
+  bool has_lane() const { return lane_.has_value(); }
+  OwnCalls(const OwnCalls&) = delete;
+  OwnCalls& operator=(const OwnCalls&) = delete;
+
+ private:
+  OpenBackend* const opened_;
+  const OwnWork work_;
+  std::optional<Lane> lane_;
 };
 
 }  // namespace syscost::session

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "os/mapped_memory.h"
+#include "os/memory.h"
 
 namespace syscost::session {
 namespace {

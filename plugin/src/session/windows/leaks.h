@@ -12,7 +12,7 @@
 #include <string>
 #include <utility>
 
-#include "os/open_things.h"
+#include "os/proc.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Measurement: what the windows, scopes, loops and tools of one session share.
+// Slices: the stretches of a trace that have a name: scopes and loops. The window's own is known at its end.
 //
-// A scope on any thread must know whether a window or a loop is open, a loop whether a scope is open, and all of them
-// give their rows to one recorder. Each class that works on a Measurement holds a reference to it. The comments say
-// which class changes which member.
+// A scope ends inside windows, so nothing here enters the kernel: memory is quiet memory, and the lock spins.
 #pragma once
 
 #include <unistd.h>
@@ -12,26 +10,81 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory>
+#include <memory_resource>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
-#include "csv/run_columns.h"
-#include "os/fork_detector.h"
-#include "os/quiet_memory.h"
+#include "core/cost_data.h"
+#include "csv/window_rows.h"
+#include "os/memory.h"
+#include "os/own_calls.h"
+#include "os/spin_lock.h"
 #include "session/options/options.h"
 #include "session/where/call_sites.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/open_window.h"
 #include "session/windows/recorder.h"
 #include "session/windows/scope_records.h"
-#include "session/windows/slices.h"
 
 namespace syscost::session {
+
+struct Slice {
+  Slice(std::string_view its_name, std::pmr::memory_resource& memory) : name(its_name, &memory) {}
+
+  std::pmr::string name;  ///< `scope flush`, `loop flush`
+  std::uint64_t start_ns = 0;
+  std::uint64_t end_ns = 0;
+  std::shared_ptr<const detail::CostData> cost;  ///< Null for a loop, which is many windows.
+};
+
+/// Thread-safe. At most kMost slices wait; the others are only counted.
+class Slices {
+ public:
+  static constexpr std::size_t kMost = 10'000;
+  struct Waiting {
+    std::pmr::list<Slice> all;
+    std::uint64_t not_kept = 0;
+  };
+
+  explicit Slices(std::pmr::memory_resource& memory) : memory_(memory) {}
+
+  void add(std::string_view name, std::uint64_t start_ns, std::uint64_t end_ns,
+           std::shared_ptr<const detail::CostData> cost) {
+    const std::lock_guard guard(lock_);
+    if (waiting_.size() >= kMost) {
+      ++not_kept_;
+      return;
+    }
+    Slice& slice = waiting_.emplace_back(name, memory_);
+    slice.start_ns = start_ns;
+    slice.end_ns = end_ns;
+    slice.cost = std::move(cost);
+  }
+
+  Waiting take() {
+    const std::lock_guard guard(lock_);
+    return {std::exchange(waiting_, std::pmr::list<Slice>(&memory_)), std::exchange(not_kept_, 0)};
+  }
+
+ private:
+  std::pmr::memory_resource& memory_;
+  SpinLock lock_;
+  std::pmr::list<Slice> waiting_{&memory_};
+  std::uint64_t not_kept_ = 0;
+};
+
+// Measurement: what the windows, scopes, loops and tools of one session share.
+//
+// A scope on any thread must know whether a window or a loop is open, a loop whether a scope is open, and all of them
+// give their rows to one recorder. Each class that works on a Measurement holds a reference to it. The comments say
+// which class changes which member.
 
 struct Measurement {
   Measurement(Options its_options, BackendOpener opener)

@@ -1,20 +1,56 @@
 // SPDX-License-Identifier: MIT
 //
-// The window that an adapter has open: a test, a suite's set-up, an environment.
+// The window that an adapter has open (a test, a suite's set-up, an environment), the kernel's numbers of the process
+// at its start, and the interfaces by which the tools and the trace follow it.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "os/open_things.h"
+#include "core/cost_data.h"
+#include "csv/window_rows.h"
+#include "os/proc.h"
 #include "session/windows/backend_holder.h"
-#include "session/windows/usage.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
+
+// Usage: the numbers that the kernel keeps for each process anyway: processor time, context switches, page faults. And
+// the clock.
+
+/// Monotonic time in ns; no syscall if the vDSO has the clock.
+std::uint64_t monotonic_ns();
+
+/// True if `elapsed_ns` is the distance to an earlier time: the clock was put back, as it is for a process that enters
+/// another time namespace.
+constexpr bool went_back(std::uint64_t elapsed_ns) {
+  return static_cast<std::int64_t>(elapsed_ns) < 0;
+}
+
+/// The process's usage since its start. Reading it is a syscall: outside windows only.
+struct Usage {
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t peak_rss_bytes = 0;  ///< The most until now.
+
+  static Usage now();
+  /// The same of the children that ended and were waited for.
+  static Usage of_children();
+  /// Adds the usage from `before` to `after`.
+  void add(const Usage& after, const Usage& before);
+  /// Fills the columns with the usage from `before` to now.
+  void fill(csv::WindowColumns& columns, const Usage& before) const;
+};
+
+// The window that an adapter has open: a test, a suite's set-up, an environment.
 
 struct OpenWindow {
   adapter::Kind kind{};
@@ -47,5 +83,58 @@ struct OpenWindow {
   bool is_trace_whole = true;  ///< It was attached in all stretches of the window.
   std::string folder;          ///< For the tools' files; empty until it is needed.
 };
+
+// WindowTools: the tools beside us, as a window sees them. session/tools implements the interface.
+
+class WindowTools {
+ public:
+  virtual ~WindowTools() = default;
+
+  /// True when the run has tools.
+  virtual bool is_on() const = 0;
+  /// `bpftrace`, `bpftrace and perf`.
+  virtual std::string names() const = 0;
+
+  /// Attaches them before a test's window opens. False, with a message, if that fails. The caller holds Recorder's
+  /// lock, after enter_file().
+  virtual bool begin_test() = 0;
+  /// No syscall.
+  virtual void arm() noexcept = 0;
+  virtual void disarm() noexcept = 0;
+  /// For a loop inside the test: detach them, and attach them again.
+  virtual void suspend(OpenWindow& window) = 0;
+  virtual void resume(OpenWindow& window) = 0;
+  /// Writes files and rows of a test directly after its window was closed; returns the lines for people. `counted`
+  /// still holds the framework's own writes, as the tools' counts do. The caller holds Recorder's lock.
+  virtual std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
+                                            const detail::CostData* counted, int framework_writes) = 0;
+};
+
+// WindowTrace: the files of --syscost_trace, --syscost_where and --syscost_sched, as a window sees them. session/trace
+// implements the interface.
+
+class WindowTrace {
+ public:
+  virtual ~WindowTrace() = default;
+
+  /// Call it before a window opens.
+  virtual void prepare(const OpenWindow& window) = 0;
+  /// Writes the files of a window that was closed, and forgets its events. `cost` still has all calls of the window;
+  /// null if its counts are void. Makes syscalls: between windows. The caller holds Recorder's lock.
+  virtual void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
+                        const std::shared_ptr<const detail::CostData>& cost) = 0;
+  /// Writes the call stacks of a window that was closed, if the run has a folder for them. `cost` has the calls of the
+  /// window's rows. As conclude().
+  virtual void write_stacks(OpenWindow& window, const detail::CostData& cost) = 0;
+  /// The same of a loop or a scope, in a folder `KIND NAME` of its test's folder.
+  virtual void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
+                            const detail::CostData& cost) = 0;
+};
+
+/// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.
+inline std::string with_trace_lost(std::string before, const detail::CostData* cost) {
+  if (cost == nullptr || cost->trace_lost() == 0) return before;
+  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->trace_lost());
+}
 
 }  // namespace syscost::session

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Recorder: keeps the rows of windows and of closed scopes until no window is open, writes them into the CSV, and
-// remembers everything that went wrong.
-//
-// The thread that writes rows holds a lock, and a window that is about to open waits for it. A scope closes inside a
-// test, where its row cannot be written. The row waits in quiet memory (scope_records.h).
-//
-// If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
-// whole. So the recorder prints the first failure, remembers each one, and the tests go on.
+// remembers everything that went wrong. It also makes the line under a test.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+#include <ctime>
 #include <list>
 #include <memory_resource>
 #include <mutex>
@@ -19,15 +16,100 @@
 #include <string_view>
 #include <vector>
 
+#include "core/cost_data.h"
+#include "core/tally.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
-#include "os/mapped_memory.h"
-#include "os/result.h"
+#include "os/errors.h"
+#include "os/memory.h"
+#include "os/spin_lock.h"
 #include "session/where/call_sites.h"
 #include "session/windows/scope_records.h"
-#include "session/windows/writing_lock.h"
 
 namespace syscost::session {
+
+// WritingLock: the lock of the thread that writes rows to the file. A window that would count its calls waits for it.
+//
+// It is mostly held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
+// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long. Then
+// waiters that are in no window sleep.
+
+class WritingLock {
+ public:
+  /// Where the calling thread is.
+  enum class Waiter {
+    inside_window,   ///< Never enters the kernel.
+    outside_window,  ///< Sleeps while the holder is at the file.
+  };
+
+  void lock(Waiter waiter) {
+    while (!try_lock()) {
+      if (waiter == Waiter::outside_window && is_at_file_.load(std::memory_order_relaxed)) {
+        // Polled, because waking a sleeper would be a system call of the holder, who may have opened a window.
+        const timespec pause{0, 100'000};
+        nanosleep(&pause, nullptr);
+      } else {
+        relax_cpu();
+      }
+    }
+  }
+  bool try_lock() { return lock_.try_lock(); }
+  /// For the end of the process: false if the lock is not free within a second. The holder may be an interrupted
+  /// function of this thread, which never continues.
+  bool lock_within_a_second() {
+    return becomes_true_within_a_second([this] { return try_lock(); });
+  }
+  template <class Condition>
+  static bool becomes_true_within_a_second(Condition is_met) {
+    constexpr int kTries = 1000;
+    for (int i = 0; i < kTries; ++i) {
+      if (is_met()) return true;
+      const timespec pause{0, 1'000'000};
+      nanosleep(&pause, nullptr);
+    }
+    return false;
+  }
+  /// The holder calls it before it uses the file, which enters the kernel and may take long.
+  void enter_file() { is_at_file_.store(true, std::memory_order_relaxed); }
+  void unlock() {
+    is_at_file_.store(false, std::memory_order_relaxed);
+    lock_.unlock();
+  }
+
+ private:
+  SpinLock lock_;
+  std::atomic<bool> is_at_file_{false};
+};
+
+// The line under a test, and the removal of the framework's own writes from its numbers.
+
+/// `1024 write, 131 us in the kernel, 94 % of wall`. Time in calls that block by design (%wait) is no work and has
+/// its own part: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
+std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns);
+
+/// `2 write, 1 fsync a call`: the table's counts divided by `calls`; with 3 digits if they do not divide evenly.
+std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls);
+
+/// A time with three digits at most: "131 us", "1.52 ms".
+std::string format_ns(std::uint64_t ns);
+
+/// Removes the framework's own progress output from a window (GoogleTest prints "[ RUN      ]" between a suite's set-up
+/// and its first test). It removes writes only if the window has exactly `count` of them: then all are the framework's.
+/// If the window also wrote by itself, nothing is removed, because latencies cannot be separated. Adds what it removes
+/// to `removed`.
+void remove_framework_writes(CallTable& table, int count, CallTable& removed);
+
+/// True if the table has no count.
+bool is_empty(const CallTable& table);
+
+// Recorder: keeps the rows of windows and of closed scopes until no window is open, writes them into the CSV, and
+// remembers everything that went wrong.
+//
+// The thread that writes rows holds a lock, and a window that is about to open waits for it. A scope closes inside a
+// test, where its row cannot be written. The row waits in quiet memory (scope_records.h).
+//
+// If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
+// whole. So the recorder prints the first failure, remembers each one, and the tests go on.
 
 class WindowTrace;
 

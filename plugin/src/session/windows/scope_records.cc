@@ -5,7 +5,7 @@
 #include <mutex>
 #include <utility>
 
-#include "os/quiet_memory.h"
+#include "os/memory.h"
 
 namespace syscost::session {
 namespace {

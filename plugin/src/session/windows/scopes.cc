@@ -8,16 +8,15 @@
 #include <string>
 #include <utility>
 
-#include "core/call_site.h"
-#include "core/cost_access.h"
+#include "core/call_stack.h"
+#include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
-#include "os/quiet_memory.h"
-#include "session/windows/between.h"
+#include "os/memory.h"
+#include "session/windows/backend_holder.h"
+#include "session/windows/between_and_intervals.h"
 #include "session/windows/leaks.h"
-#include "session/windows/own_calls.h"
-#include "session/windows/unavailable_costs.h"
-#include "session/windows/usage.h"
+#include "session/windows/open_window.h"
 
 namespace syscost::session {
 

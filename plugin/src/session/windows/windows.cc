@@ -11,13 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "os/own_mappings.h"
-#include "os/paused_alarm.h"
-#include "os/printable.h"
-#include "os/quiet_memory.h"
+#include "os/memory.h"
+#include "os/signals.h"
+#include "os/text.h"
 #include "session/process/messages.h"
-#include "session/windows/report_line.h"
-#include "session/windows/unavailable_costs.h"
+#include "session/windows/recorder.h"
+#include "session/windows/scopes.h"
 
 namespace syscost::session {
 namespace {

@@ -11,12 +11,11 @@
 #include <optional>
 #include <string_view>
 
-#include "session/windows/between.h"
+#include "session/windows/backend_holder.h"
+#include "session/windows/between_and_intervals.h"
 #include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
-#include "session/windows/own_calls.h"
-#include "session/windows/window_tools.h"
-#include "session/windows/window_trace.h"
+#include "session/windows/open_window.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
@@ -32,7 +31,7 @@ class Windows {
   Windows(Measurement& shared, WindowTools& tools, WindowTrace& trace)
       : shared_(shared), between_(shared), tools_(tools), trace_(trace) {}
 
-  /// From now on, what happens while no window is open has a window of its own (between.h).
+  /// From now on, what happens while no window is open has a window of its own (between_and_intervals.h).
   void begin_between() { between_.begin(); }
 
   void open(const adapter::WindowName& name);

@@ -6,7 +6,7 @@
 // over, it gets a process that can read files that the helper's user can read, answer, and do nothing else.
 #pragma once
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::symbols {
 

@@ -9,7 +9,7 @@
 #include <elfutils/libdw.h>
 #include <elfutils/libdwfl.h>
 
-#include "os/result.h"
+#include "os/errors.h"
 
 namespace syscost::symbols {
 

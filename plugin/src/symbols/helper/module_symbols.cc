@@ -13,7 +13,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "symbols/helper/function_name.h"
+#include "symbols/helper/function_names.h"
 
 namespace syscost::symbols {
 namespace {

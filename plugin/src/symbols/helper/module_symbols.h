@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "symbols/helper/entry_names.h"
+#include "symbols/helper/function_names.h"
 #include "symbols/helper/libdw_api.h"
-#include "symbols/source_frame.h"
+#include "symbols/protocol.h"
 
 namespace syscost::symbols {
 

@@ -16,13 +16,11 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/command.h"
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/sigsys.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

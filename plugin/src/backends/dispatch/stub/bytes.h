@@ -8,9 +8,9 @@
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/cells.h"
-#include "backends/dispatch/stub/mapped_peak.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/user_memory.h"
 #include "core/tables/byte_sources.h"
 
 namespace syscost::signal_safe {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The stack of a call, by its number, and the counts of each (syscall, stack).
-//
-// A thread keeps its last unwindings with the words that they read. A call from the same place, with the same words at
-// the same addresses, has the same stack: comparing costs a tenth of unwinding. Otherwise the stack is unwound, and
-// looked up among those that have a number.
+// The stack of a call, by its number: which calls have it, and which descriptors, threads and children it opened.
 #pragma once
 
 #include <sys/syscall.h>
@@ -12,11 +8,17 @@
 #include <atomic>
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/where.h"
 #include "backends/dispatch/stub/user_memory.h"
-#include "backends/dispatch/stub/where.h"
 
 namespace syscost::signal_safe {
+
+// The stack of a call, by its number, and the counts of each (syscall, stack).
+//
+// A thread keeps its last unwindings with the words that they read. A call from the same place, with the same words at
+// the same addresses, has the same stack: comparing costs a tenth of unwinding. Otherwise the stack is unwound, and
+// looked up among those that have a number.
 
 /// By which a thread finds what it keeps of a call.
 struct CallPlace {
@@ -96,3 +98,22 @@ extern "C" {
 void syscost_call_on_stack(void (*function)(void*), void* argument, void* top, std::uint64_t* before);
 }
 // NOLINTEND(readability-identifier-naming)
+
+// Which stack opened a descriptor, or started a thread or a child process, for --syscost_leaks with --syscost_where.
+//
+// A table by the descriptor's number holds the stack of the call that opened it last. A call that closes the descriptor
+// takes the stack out. So a descriptor that arrived in another way, for example in a message, has none. A list has the
+// ids of threads and children; an id that the kernel gives again is found in its newest place.
+
+namespace syscost::signal_safe {
+
+/// After a call that succeeded; `stack` is its stack, 0 = unknown.
+void note_descriptors(const Call& call, std::uint32_t stack);
+
+/// The same, if anything is to be noted.
+__attribute__((always_inline)) inline void note_openers(const Call& call, std::uint32_t stack) {
+  if (syscost_where_state.openers != nullptr) [[unlikely]]
+    note_descriptors(call, stack);
+}
+
+}  // namespace syscost::signal_safe

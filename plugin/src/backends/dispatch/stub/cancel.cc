@@ -4,10 +4,9 @@
 #include <ucontext.h>
 
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/special.h"
-#include "backends/dispatch/stub/trap_stacks.h"
 #include "backends/dispatch/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 

@@ -1,15 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// How the counts in cells change: by one instruction each.
+// The cells that calls are counted in: which one a call has, which bucket a latency has, and how a count changes.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "backends/dispatch/stub/bucket.h"
-#include "backends/dispatch/stub/state.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/state.h"
+#include "backends/dispatch/stub/file_kinds.h"
 
 namespace syscost::signal_safe {
+
+// Log-linear bucket of a latency: histogram_bucket() of syscost/histogram.h in what this folder may use. A test
+// compares the two.
+
+__attribute__((always_inline)) inline std::uint32_t bucket_of(std::uint64_t ns) {
+  if (ns < 8) return static_cast<std::uint32_t>(ns);
+  if (ns >= 1ULL << 40) return kBuckets - 1;
+  const std::uint32_t exponent = 63 - static_cast<std::uint32_t>(__builtin_clzll(ns));
+  return (exponent - 2) * 8 + static_cast<std::uint32_t>((ns >> (exponent - 3)) & 7);
+}
+
+// How the counts in cells change: by one instruction each.
 
 /// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
 /// threads write to the word too.
@@ -56,5 +69,16 @@ __attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t
             [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
   move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
 }
+
+// The directory: which slot of the counts a syscall has, and which one a (syscall, errno) pair.
+
+/// The slot of the call's syscall; kSlots if none is left, kNotSelected if the call is not counted.
+std::uint32_t slot_of(Directory& directory, const Call& call);
+
+/// The slot of the call's syscall and kinds of files. Where none is left for these, that of the syscall.
+std::uint32_t slot_of(Directory& directory, const Call& call, FileKinds kinds);
+
+/// kErrorSlots if none is left.
+std::uint32_t error_slot_of(Directory& directory, std::uint32_t slot, std::uint32_t error);
 
 }  // namespace syscost::signal_safe

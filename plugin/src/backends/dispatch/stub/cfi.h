@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: MIT
 //
+// The files that code lies in, and where the caller of a piece of code is, by their unwind tables (.eh_frame).
+#pragma once
+
+#include <cstdint>
+
+#include "backends/dispatch/stub/common/where.h"
+
+namespace syscost::signal_safe {
+
+// The files that frames of call stacks lie in.
+
+/// The index of the module that was found, in WhereState::modules; Rule::kNoModule where there is no room for more.
+std::uint32_t module_of(const FoundObject& found);
+
+/// [begin, begin + bytes) was unmapped, or replaced: its rules and modules are no more.
+void forget_code(std::uint64_t begin, std::uint64_t bytes);
+
 // Where the caller of a piece of code is, by the unwind tables (.eh_frame) that the code comes with.
 //
 // The tables say for each instruction how the caller's registers are found. A walk over a stack needs three of them:
@@ -7,11 +24,6 @@
 // Rule, which can be kept (unwind.h). The tables are those that exceptions use; nothing here trusts anything else.
 //
 // The format: "DWARF Debugging Information Format", 6.4, and the Linux Standard Base's description of .eh_frame.
-#pragma once
-
-#include <cstdint>
-
-namespace syscost::signal_safe {
 
 enum class RuleKind : std::uint8_t {
   none,         ///< No table covers the instruction.

@@ -8,8 +8,7 @@
 #include <cstddef>
 
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/trap_stacks.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
 

@@ -6,13 +6,182 @@
 
 #include <atomic>
 
-#include "backends/dispatch/stub/fault_bytes.h"
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/arming.h"
+#include "backends/dispatch/stub/bytes.h"
+#include "backends/dispatch/stub/call_files.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
-#include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/trace.h"
+#include "backends/dispatch/stub/user_memory.h"
 #include "core/tables/fault_choice.h"
+#include "core/tables/stretches.h"
 
 namespace syscost::signal_safe {
+namespace {
+
+FaultRoom* known_room(Thread& thread) {
+  return static_cast<FaultRoom*>(std::atomic_ref(thread.fault_room).load(std::memory_order_acquire));
+}
+
+}  // namespace
+
+FaultRoom* fault_room_of(const Guard& guard, Thread& thread) {
+  if (FaultRoom* const known = known_room(thread)) return known;
+  void* const fresh = take_memory(guard, sizeof(FaultRoom));
+  if (fresh == nullptr) return nullptr;
+  // A signal handler of this thread may have done the same in between, and counted: the first wins.
+  void* known = nullptr;
+  return static_cast<FaultRoom*>(std::atomic_ref(thread.fault_room).compare_exchange_strong(known, fresh) ? fresh
+                                                                                                          : known);
+}
+
+void clear_fault_room(Thread& thread) {
+  FaultRoom* const room = known_room(thread);
+  if (room == nullptr) return;
+  if (room->path != nullptr) *static_cast<std::uint64_t*>(room->path) = 0;
+  for (FaultCount& count : room->matches) std::atomic_ref(count).store(0, std::memory_order_relaxed);
+}
+
+void clear_fault_place(std::uint32_t place, std::uint64_t generation) {
+  const std::uint32_t threads = std::atomic_ref(syscost_state.thread_high).load();
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    FaultRoom* const room = known_room(syscost_threads[i]);
+    // A thread that still looks at the place's last rule finds another generation, and counts nothing.
+    if (room != nullptr) std::atomic_ref(room->matches[place]).store(first_count(generation));
+  }
+}
+
+namespace {
+
+/// The argument that is the size; null if none is.
+std::uint64_t* size_in(Call& call) {
+  switch (byte_source_of(call.number)) {
+    case SYSCOST_BYTES_SIZE_2:
+      return &call.used.rsi;
+    case SYSCOST_BYTES_SIZE_3:
+      return &call.used.rdx;
+    case SYSCOST_BYTES_SIZE_4:
+      return &call.used.r10;
+    case SYSCOST_BYTES_SIZE_5:
+      return &call.used.r8;
+    default:
+      return nullptr;
+  }
+}
+
+/// The kernel refuses a call with another size, and with a stretch that ends beyond the program's half of the memory.
+constexpr std::uint64_t kMostBytes = ~std::uint64_t{0} >> 1;
+
+bool is_possible(const Stretch& stretch) {
+  return stretch.bytes <= kMostBytes && stretch.address <= kMostBytes - stretch.bytes;
+}
+
+constexpr std::uint64_t kMostStretches = 1024;  // the kernel's
+
+bool shorten_stretches(Call& call, std::uint64_t most) {
+  const std::uint64_t count = call.used.rdx;
+  if (count == 0 || count > kMostStretches) return false;
+  UserBytes memory;
+  std::uint64_t bytes = 0;
+  std::uint64_t whole = 0;  // the stretches that remain as they are
+  bool is_full = false;
+  Stretch cut{};
+  // The kernel looks at all before it moves a byte.
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Stretch stretch{};
+    if (!memory.read(call.used.rsi + i * sizeof stretch, stretch) || !is_possible(stretch)) return false;
+    if (i == whole && bytes == 0) cut = stretch;
+    is_full = is_full || stretch.bytes > most - bytes;
+    if (is_full) continue;
+    bytes += stretch.bytes;
+    whole = i + 1;
+  }
+  if (!is_full) return false;
+  if (bytes > 0) {
+    call.used.rdx = whole;
+    return true;
+  }
+  call.adapted.vector[0] = cut.address;
+  call.adapted.vector[1] = most;
+  call.used.rsi = reinterpret_cast<std::uint64_t>(call.adapted.vector);
+  call.used.rdx = 1;
+  return true;
+}
+
+}  // namespace
+
+bool moves_bytes(std::uint64_t number) {
+  const syscost_byte_source source = byte_source_of(number);
+  return source >= SYSCOST_BYTES_RESULT && source <= SYSCOST_BYTES_SIZE_5;
+}
+
+bool asks_for_nothing(const Call& call) {
+  Call& same = const_cast<Call&>(call);
+  if (const std::uint64_t* const size = size_in(same)) return *size == 0;
+  if (!has_stretches(call.number)) return false;
+  if (call.used.rdx > kMostStretches) return false;
+  UserBytes memory;
+  for (std::uint64_t i = 0; i < call.used.rdx; ++i) {
+    Stretch stretch{};
+    if (!memory.read(call.used.rsi + i * sizeof stretch, stretch) || stretch.bytes != 0) return false;
+  }
+  return true;
+}
+
+bool shorten(Call& call, std::uint64_t most) {
+  if (std::uint64_t* const size = size_in(call)) {
+    if (*size <= most || *size > kMostBytes) return false;
+    *size = most;
+    return true;
+  }
+  return has_stretches(call.number) && shorten_stretches(call, most);
+}
+
+namespace {
+
+constexpr std::uint32_t kArguments = 6;
+
+/// False if the string at `address` cannot be read: the kernel will say so.
+bool keep_path(HitPath& path, std::uint64_t address) {
+  UserBytes memory;
+  std::uint8_t bytes = 0;
+  path.is_cut = 0;
+  for (std::uint64_t at = address;; ++at) {
+    unsigned char letter = 0;
+    if (!memory.byte_at(at, letter)) return false;
+    if (letter == 0) break;
+    if (bytes == kHitPathBytes) {
+      path.is_cut = 1;
+      break;
+    }
+    path.text[bytes++] = static_cast<char>(letter);
+  }
+  path.bytes = bytes;
+  return true;
+}
+
+}  // namespace
+
+void keep_hit(const Guard& guard, FaultHit& hit, std::uint64_t generation, const Call& call, bool is_answered) {
+  const auto number = static_cast<std::uint32_t>(call.number);
+  hit.number = number;
+  const Arguments& given = call.given;
+  const std::uint64_t arguments[kArguments] = {given.rdi, given.rsi, given.rdx, given.r10, given.r8, given.r9};
+  for (std::uint32_t i = 0; i < kArguments; ++i) hit.arguments[i] = arguments[i];
+  for (HitPath& path : hit.path) path.is_kept = 0;
+  std::uint32_t paths = 0;
+  for (std::uint32_t i = 0; i < kArguments && paths < kHitPaths; ++i) {
+    if ((syscost_file_arguments.paths[number] >> i & 1) == 0 || !keep_path(hit.path[paths], arguments[i])) continue;
+    hit.path[paths].argument = static_cast<std::uint8_t>(i);
+    hit.path[paths++].is_kept = 1;
+  }
+  hit.is_answered = is_answered ? 1 : 0;
+  hit.result = static_cast<std::int64_t>(call.result);
+  hit.thread = std::atomic_ref(call.thread->id).load();
+  hit.stack = stack_before_call(guard, call);
+  std::atomic_ref(hit.ready).store(generation, std::memory_order_release);
+}
+
 namespace {
 
 template <class T>

@@ -8,8 +8,8 @@
 #include <atomic>
 #include <cerrno>
 
-#include "backends/dispatch/stub/raw.h"
-#include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/trace.h"
 #include "core/tables/byte_sources.h"
 #include "core/tables/terminals.h"
 
@@ -31,7 +31,7 @@ constexpr MovingFiles make_moving_files() {
 
 constexpr MovingFiles kMovingFiles = make_moving_files();
 
-// core/call_detail.h, FileKind.
+// core/syscall_id.h, FileKind.
 enum : std::uint8_t {
   kBadDescriptor = 1,
   kCharacterDevice = 2,

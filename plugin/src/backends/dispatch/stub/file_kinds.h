@@ -2,23 +2,22 @@
 //
 // The kinds of the files that a call moves data between (--syscost_detail file).
 //
-// A client of marks.h. Before a call that moves data is made, the stub asks the kernel what its descriptors stand for.
+// A client of call.h. Before a call that moves data is made, the stub asks the kernel what its descriptors stand for.
 // It asks by statx with AT_STATX_DONT_SYNC, so that a network or FUSE file system is not asked in turn. That call is
 // one that the program does not make: a seccomp filter may kill the process for it. So it is made only while there is
 // none.
 //
-// A pair of syscall and kinds has a slot like a syscall's (directory.h): counts, errors, latencies and calls that cross
+// A pair of syscall and kinds has a slot like a syscall's (cells.h): counts, errors, latencies and calls that cross
 // a boundary need nothing else.
 #pragma once
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
-#include "backends/dispatch/stub/marks.h"
+#include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
 
-/// Values of core/call_detail.h, FileKind: of the file in the low byte, of the other file in the next. 0 = not asked.
+/// Values of core/syscall_id.h, FileKind: of the file in the low byte, of the other file in the next. 0 = not asked.
 using FileKinds = std::uint32_t;
 
 /// Of Directory::syscall_of: where a slot has its FileKinds.

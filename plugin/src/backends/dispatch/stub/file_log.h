@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Records the calls that change files below a directory, or make changes sure: a client of marks.h.
+// The file log: records the calls that change files below a directory, or make changes sure, and holds the records.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "backends/dispatch/stub/common/call.h"
+
+namespace syscost::signal_safe {
+
+// Records the calls that change files below a directory, or make changes sure: a client of call.h.
 //
 // What a call writes is copied before the call, because the program may change it as soon as the call is back. Files
 // are known by device and inode. The backend fills the table of those that belong to the directory; a call that makes a
@@ -8,16 +20,6 @@
 //
 // Records lie one after another in memory that the backend has reserved. What cannot be recorded sets `trouble`: a log
 // is complete, or says that it is not.
-#pragma once
-
-#include <sys/stat.h>
-
-#include <cstdint>
-
-#include "backends/dispatch/stub/call.h"
-#include "backends/dispatch/stub/marks.h"
-
-namespace syscost::signal_safe {
 
 inline constexpr std::uint64_t kFileTable = 1 << 17;  ///< Places in the table of files; a power of two.
 inline constexpr std::uint64_t kMostPath = 4096;
@@ -92,3 +94,48 @@ extern "C" {
 extern syscost::signal_safe::FileLog syscost_file_log;
 }
 // NOLINTEND(readability-identifier-naming)
+
+// The memory of a file log: room for records, and the table of files that belong to its directory. For file_log.cc.
+
+namespace syscost::signal_safe {
+
+inline FileLog& the_log() {
+  return syscost_file_log;
+}
+
+/// The first trouble stays.
+void note_trouble(FileTrouble trouble);
+
+/// The log's next time, from 1 on.
+std::uint64_t tick();
+
+constexpr std::uint64_t rounded(std::uint64_t bytes) {
+  return (bytes + 7) & ~std::uint64_t{7};
+}
+
+/// A thread that is writing a record; the backend waits for its end.
+class Writing {
+ public:
+  Writing() { std::atomic_ref(the_log().under_way).fetch_add(1); }
+  ~Writing() { std::atomic_ref(the_log().under_way).fetch_sub(1); }
+  Writing(const Writing&) = delete;
+  Writing& operator=(const Writing&) = delete;
+  /// After its construction.
+  static std::uint64_t generation() { return std::atomic_ref(the_log().generation).load(); }
+};
+
+/// Null if there is no room. The memory is zero.
+FileRecord* take_record(std::uint64_t number, std::uint64_t more);
+
+std::uint64_t place_in_log(const void* address);
+
+/// Gives back what lies beyond `end`, which is zero, if no other record has been taken meanwhile.
+void end_record(FileRecord& record, std::uint64_t end);
+
+/// The same of all of it. Only `object` has been set.
+void give_record_back(FileRecord& record);
+
+bool is_known(const struct stat& status);
+void make_known(const struct stat& status);
+
+}  // namespace syscost::signal_safe

@@ -7,11 +7,8 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/cancel.h"
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/sigsys.h"
-#include "backends/dispatch/stub/stacks.h"
-#include "backends/dispatch/stub/trap_stacks.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

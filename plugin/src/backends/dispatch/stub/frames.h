@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
 

@@ -3,15 +3,13 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/bytes.h"
 #include "backends/dispatch/stub/call_stacks.h"
 #include "backends/dispatch/stub/cells.h"
 #include "backends/dispatch/stub/command.h"
-#include "backends/dispatch/stub/directory.h"
 #include "backends/dispatch/stub/frames.h"
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/openers.h"
-#include "backends/dispatch/stub/trace_event.h"
+#include "backends/dispatch/stub/trace.h"
 
 namespace syscost::signal_safe {
 namespace {

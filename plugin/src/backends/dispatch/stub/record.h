@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/common/call.h"
 #include "backends/dispatch/stub/file_kinds.h"
 
 namespace syscost::signal_safe {

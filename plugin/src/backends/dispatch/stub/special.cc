@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-//
-// The calls that would notice, or undo, that we watch: those about signals (signal_calls.h), clones, thread ends, and
-// other users of what we use. Each is made with arguments adapted, and what comes back is what the program would have
-// got without us.
+#include "backends/dispatch/stub/special.h"
+
 #include <linux/sched.h>
 #include <sched.h>
 #include <signal.h>
@@ -13,26 +11,71 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/call.h"
 #include "backends/dispatch/stub/call_stacks.h"
-#include "backends/dispatch/stub/clients.h"
 #include "backends/dispatch/stub/command.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/common/state.h"
 #include "backends/dispatch/stub/faults.h"
-#include "backends/dispatch/stub/filters.h"
+#include "backends/dispatch/stub/file_kinds.h"
+#include "backends/dispatch/stub/file_log.h"
 #include "backends/dispatch/stub/frames.h"
-#include "backends/dispatch/stub/marks.h"
-#include "backends/dispatch/stub/memory.h"
-#include "backends/dispatch/stub/raw.h"
 #include "backends/dispatch/stub/record.h"
-#include "backends/dispatch/stub/signal_calls.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/sigsys.h"
-#include "backends/dispatch/stub/special.h"
-#include "backends/dispatch/stub/stacks.h"
-#include "backends/dispatch/stub/trace_strings.h"
+#include "backends/dispatch/stub/special_calls.h"
+#include "backends/dispatch/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
+
+void set_marks(unsigned char client, const NumberSet& numbers) {
+  std::atomic_ref words(syscost_any_armed);
+  // First this: a number that is marked already must be looked at.
+  words.fetch_or(kCallsMarked);
+  bool is_any_marked = false;
+  for (std::uint32_t number = 0; number < kMarkedNumbers; ++number) {
+    std::atomic_ref mark(syscost_is_special[number]);
+    if (numbers.has(number)) {
+      mark.fetch_or(client);
+    } else {
+      mark.fetch_and(static_cast<unsigned char>(~client));
+    }
+    if ((mark.load() & kMarkedByAny) != 0) is_any_marked = true;
+  }
+  if (!is_any_marked) words.fetch_and(static_cast<char>(~kCallsMarked));
+}
+
+bool needs_care(std::uint32_t number) {
+  return number < kMarkedNumbers && (std::atomic_ref(syscost_is_special[number]).load() & kNeedsCare) != 0;
+}
+
+Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const ChosenRule& chosen) {
+  const bool is_plain = (marks & kNeedsCare) == 0;
+  // Other calls need the place for themselves.
+  if (is_plain) call.adapted = {};
+  // First: a call that a fault answers has files, too.
+  if (is_plain && (marks & kMarkedByFileKinds) != 0) ask_file_kinds(call);
+  if (chosen.rule != nullptr && ask_faults(guard, call, is_plain, chosen)) return Plan::answered;
+  if (!is_plain) return Plan::call;
+  // After the faults: a call that is not made changes no file.
+  if ((marks & kMarkedByFiles) != 0) ask_files(guard, call);
+  const Adapted& adapted = call.adapted;
+  // The common way forgets that a call was changed.
+  if (adapted.clients != 0 || adapted.delay_exit_ns != 0 || call.is_injected != 0) return Plan::call;
+  // If a signal interrupts a trapped call just before it is made, that call begins again (cancel.cc), and clients would
+  // be asked twice. A call with a plan does not begin again.
+  return is_on_trap_stack(call) ? Plan::call : Plan::common;
+}
+
+void tell_clients(const Guard& guard, Call& call) {
+  if ((call.adapted.clients & kMarkedByFaults) != 0) tell_faults(guard, call);
+  if ((call.adapted.clients & kMarkedByFiles) != 0) tell_files(guard, call);
+}
+
+// The calls that would notice, or undo, that we watch: those about signals (special_calls.h), clones, thread ends, and
+// other users of what we use. Each is made with arguments adapted, and what comes back is what the program would have
+// got without us.
+
 namespace {
 
 constexpr std::uint32_t kSetSeccomp = 22;

@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of a call that needs care (special.cc) when a handler interrupts it.
+// Calls that need care, and the clients of marks that look at a call before and after it is made.
 #pragma once
 
-#include "backends/dispatch/stub/call.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/faults.h"
 
 namespace syscost::signal_safe {
+
+// What becomes of a call that needs care (special.cc) when a handler interrupts it.
 
 /// Ends a call that has just come back, with its result in place, from a handler that interrupted the thread right
 /// there. False, and nothing done, where only the thread itself can: in a child, or where it may wait once more.
 bool finish_in_handler(const Guard& guard, Call& call, std::uint64_t now);
+
+// Asks the clients of call.h about a call. A new client has a bit in call.h, and a line in each function of
+// special.cc.
+
+/// Before the call, of which `used` and `given` are set. Plan::answered: `result` is set, and no call is made.
+/// Plan::common: as if nobody had been asked. Plan::call: with `used`, then tell_clients(). `marks`: of its number.
+/// `chosen`: by choose_rule().
+Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const ChosenRule& chosen);
+
+/// After a call of ask_clients() that was made: `result` is set.
+void tell_clients(const Guard& guard, Call& call);
 
 }  // namespace syscost::signal_safe

@@ -8,7 +8,7 @@
  * by way of its trampoline, which loads rcx.
  *
  * All that the stub keeps is in a Call (call.h), at rsp: of a patched site below the red zone of the caller's stack; of
- * a trapped one on a stack of ours (trap_stacks.h), because the caller's may be too small, or none at all. What counts
+ * a trapped one on a stack of ours (arming.h), because the caller's may be too small, or none at all. What counts
  * the call runs on a stack of ours in either case. Never in one
  * place of the thread's record: a handler that interrupts a blocked call comes through here again. Every register but
  * rax, rcx and r11 is given back, the flags too; no vector register is touched. The unwind tables say where the caller
@@ -34,7 +34,7 @@
 #define ABI 232
 #define STACK 240
 
-/* struct Thread, trap_stacks.h */
+/* struct Thread, arming.h */
 #define SIGNAL_STACK 400
 #define SIGNAL_STACK_BYTES 416
 #define RUNS_ON_AT 504
@@ -333,7 +333,7 @@ syscost_stub_plain:
         .cfi_register %rip, %rcx
         enter_call syscost_plain
         testb $2, syscost_any_armed(%rip)
-        jnz .Ltrapped           /* its number may be marked (marks.h) */
+        jnz .Ltrapped           /* its number may be marked (call.h) */
         jmp .Lcommon
         .cfi_restore_state
         place syscost_plain_quiet
@@ -751,7 +751,7 @@ syscost_restorer:
 syscost_undispatched_end:
         nop
 
-/* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (marks.h). By nature: rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
+/* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (call.h). By nature: rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
    rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
    signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat, mlockall. */
         .data

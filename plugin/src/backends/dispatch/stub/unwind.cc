@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "backends/dispatch/stub/cfi.h"
+#include "backends/dispatch/stub/cfi_rules.h"
 #include "backends/dispatch/stub/frames.h"
-#include "backends/dispatch/stub/rules.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

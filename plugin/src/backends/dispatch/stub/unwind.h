@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "backends/dispatch/stub/call.h"
-#include "backends/dispatch/stub/where.h"
+#include "backends/dispatch/stub/common/call.h"
+#include "backends/dispatch/stub/common/where.h"
 
 namespace syscost::signal_safe {
 

@@ -1,21 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// The program's memory, at addresses that it passed to the kernel, or that its data names.
-//
-// Another thread may unmap or protect such memory at any time, also between a question and the next instruction. So
-// copy_in() and copy_out() let the kernel copy, where that may be (may_copy_by_kernel); is_readable() only says what is
-// true now.
+// The program's memory: how the stub reads and writes it where another thread may unmap it, and how much is mapped.
 #pragma once
 
 #include <errno.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 
-#include "backends/dispatch/stub/raw.h"
+#include "backends/dispatch/stub/common/raw.h"
 
 namespace syscost::signal_safe {
+
+// The program's memory, at addresses that it passed to the kernel, or that its data names.
+//
+// Another thread may unmap or protect such memory at any time, also between a question and the next instruction. So
+// copy_in() and copy_out() let the kernel copy, where that may be (may_copy_by_kernel); is_readable() only says what is
+// true now.
 
 /// False for addresses that the kernel would answer with EFAULT: it shall do so. Asks the kernel, by a call that reads
 /// the address and does nothing else, unless the place is on the page of the caller's stack. `bytes` is at least 8.
@@ -50,7 +53,7 @@ inline void copy_bytes(std::uint64_t to, std::uint64_t from, std::uint64_t bytes
 }
 
 /// From now on copy_in() and copy_out() may call process_vm_writev and process_vm_readv: no seccomp filter kills for
-/// them. A filter that the program installs later ends that (trace_strings.h).
+/// them. A filter that the program installs later ends that (trace.h).
 void may_copy_by_kernel(bool may);
 
 /// Copies [from, from + bytes) of the program into memory of ours, or the other way round. False where the kernel would
@@ -105,5 +108,40 @@ struct Stretch {
   std::uint64_t address;
   std::uint64_t bytes;
 };
+
+// The most memory that the process has mapped, with --syscost_leaks: the kernel is asked after each counted call that
+// maps memory.
+//
+// What calls ask for does not say it: MAP_FIXED replaces mappings, and munmap may release what is not mapped. The
+// kernel's own number stands in /proc/self/statm. Reading it is a call that the program does not make, so it is made
+// only while no seccomp filter may kill the process for it (stub_calls.h of the backend).
+
+struct MappedPeakState {
+  int statm;                 ///< Descriptor of /proc/self/statm; -1: nothing is asked. Set between windows.
+  std::uint64_t most_pages;  ///< Since the window began; 0 = no counted call mapped memory.
+  std::uint64_t unknown;     ///< Not 0: the kernel was not asked each time, or did not answer.
+};
+
+}  // namespace syscost::signal_safe
+
+// NOLINTBEGIN(readability-identifier-naming): beside the stub's
+extern "C" {
+extern syscost::signal_safe::MappedPeakState syscost_mapped_peak;
+}
+// NOLINTEND(readability-identifier-naming)
+
+namespace syscost::signal_safe {
+
+/// Asks the kernel.
+void note_mapped_pages();
+
+/// From now on the kernel is not asked. True if it was, until now: then the caller waits (wait_for_calls_of_ours()).
+bool stop_noting_mapped();
+
+/// After a counted call that has mapped memory, or may have.
+__attribute__((always_inline)) inline void note_mapped() {
+  if (std::atomic_ref(syscost_mapped_peak.statm).load(std::memory_order_relaxed) >= 0) [[unlikely]]
+    note_mapped_pages();
+}
 
 }  // namespace syscost::signal_safe

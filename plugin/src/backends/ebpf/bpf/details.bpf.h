@@ -21,7 +21,7 @@
 #define S_ANON_INODE (1 << 19)  // include/linux/fs.h, Linux 6.16: such an inode has the mode of a regular file
 #define MINOR_BITS 20           // include/linux/kdev_t.h
 
-// core/call_detail.h, FileKind.
+// core/syscall_id.h, FileKind.
 enum file_kind {
   FILE_BAD_DESCRIPTOR = 1,
   FILE_CHARACTER_DEVICE = 2,

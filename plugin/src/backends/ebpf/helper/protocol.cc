@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "backends/ebpf/helper/control_group.h"
+#include "backends/ebpf/helper/shares.h"
 #include "backends/ebpf/loaded_programs.h"
 
 #ifndef SO_PASSRIGHTS

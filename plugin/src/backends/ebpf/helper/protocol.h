@@ -6,7 +6,7 @@
 // lives: the kernel closes it however the process ends, and then the client's place ends. An address holds the hash of
 // the BPF object and this protocol's version: builds that differ do not meet.
 //
-// A request is one Question, without descriptors: the helper accepts none (connection.h). An answer is one Answer. The
+// A request is one Question, without descriptors: the helper accepts none (server.h). An answer is one Answer. The
 // answer to `join` brings the maps that the process may write, and files that show only missed runs (missed_runs.h).
 // The helper gives nothing else away.
 #pragma once
@@ -21,8 +21,8 @@
 #include <string_view>
 
 #include "backends/ebpf/program_request.h"
-#include "os/passed_descriptors.h"
-#include "os/result.h"
+#include "os/descriptors.h"
+#include "os/errors.h"
 
 namespace syscost::ebpf {
 
@@ -71,7 +71,7 @@ struct Address {
   sockaddr_un name{};
   socklen_t size = 0;
 };
-/// Where the helper of `user` and of the calling thread's control group (control_group.h) listens: a name in the
+/// Where the helper of `user` and of the calling thread's control group (shares.h) listens: a name in the
 /// network namespace, which goes when its socket does.
 Address address_of(uid_t user);
 /// Of the number-th helper of `user`, in all control groups, that has its rights from its file.

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Shares: how much of a helper for everyone each user may have.
-//
-// A place is memory of the kernel's, which the helper asks for: 13.7 MiB on 2 CPUs, 44 MiB on 64. Giving one takes some
-// milliseconds, in which all other clients wait. So a user has a share of the places and of the time.
+// Who pays for a helper, by its control group, and how much of it each user may have.
 #pragma once
 
 #include <sys/types.h>
@@ -11,9 +8,34 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <unordered_map>
 
 namespace syscost::ebpf {
+
+// Control groups: who pays for a helper, and who can stop it.
+//
+// A helper lives in the control group of the process that started it. The kernel charges all its memory there, 5 to 14
+// MiB and more for each client, freezes it with the group, and a service manager ends it with the group. So a user has
+// a helper in each group in which something is measured: a group pays for its own processes, and none waits for
+// another. The helper for everyone has the group of its service, and gives no more places than fit there.
+//
+// A helper also lives in the PID namespace of the process that started it, and the kernel kills it when the first
+// process of that namespace ends. One that began in a user namespace has rights there only, and would refuse everyone.
+// So a user has a helper in each of these namespaces, too.
+
+/// Differs for calling threads in different groups of any hierarchy, or in different PID or user namespaces; 0 without
+/// /proc. `root` is for tests.
+std::uint64_t own_surroundings(const std::string& root = {});
+
+/// The least memory limit of the calling thread's group and the groups above it, if any has one that can be read.
+std::optional<std::uint64_t> own_memory_limit(const std::string& root = {});
+
+// Shares: how much of a helper for everyone each user may have.
+//
+// A place is memory of the kernel's, which the helper asks for: 13.7 MiB on 2 CPUs, 44 MiB on 64. Giving one takes some
+// milliseconds, in which all other clients wait. So a user has a share of the places and of the time.
 
 /// Places that one user may have: a quarter of all, less where their maps of `map_bytes` would take more than a
 /// sixteenth of the machine's memory, but four.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+//
+// text: small functions on texts. They make a text safe to print, and cut the blanks around it.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "os/text.h"
+
+namespace syscost::bench::csv {
+
+// Printable: bench's name for what makes a text safe to print. The library's messages use the same functions.
+
+using syscost::Character;
+using syscost::CharacterRange;
+using syscost::first_character;
+using syscost::holds;
+using syscost::is_unseen;
+using syscost::printable;
+using syscost::printable_lines;
+
+// Text without the blanks around it.
+
+inline constexpr std::string_view kBlanks = " \t";
+
+inline std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+}  // namespace syscost::bench::csv

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// Counts, as backends read them: which cells were touched, how their two numbers of bytes are passed on, and which
+// counts the filter does not select.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/backend.h"
+#include "core/bytes.h"
+#include "core/selector.h"
+#include "core/tally.h"
+
+namespace syscost {
+
+// From the two numbers that a cell has for bytes to those of a Tally or a Crossing.
+
+/// `second`: bytes that were released, of a syscall that maps; else how many calls were short.
+inline void add_bytes(Tally& into, SyscallId id, std::uint64_t bytes, std::uint64_t second) {
+  if ((bytes | second) == 0) return;
+  into.bytes += bytes;
+  (byte_rule(id).maps() ? into.bytes_released : into.short_calls) += second;
+}
+
+/// Of a crossing with its `id`.
+inline void add_bytes(Crossing& into, std::uint64_t bytes, std::uint64_t second) {
+  into.bytes = bytes;
+  if (byte_rule(into.id).maps()) {
+    into.bytes_released = second;
+  } else {
+    into.is_short = second != 0;
+  }
+}
+
+// What counts marks the cells that it touched in words of bits, so that reading touches no others.
+
+/// Calls visit(index) for each set bit and clears the words. `Word` is an unsigned integer of 64 bits: the kernel's
+/// headers and the C library's name it differently.
+template <class Word, class Visit>
+void drain_bits(Word* words, std::size_t word_count, Visit visit) {
+  static_assert(sizeof(Word) == sizeof(std::uint64_t));
+  for (std::size_t w = 0; w < word_count; ++w) {
+    std::uint64_t bits = words[w];
+    if (bits == 0) continue;
+    words[w] = 0;
+    for (; bits != 0; bits &= bits - 1) {
+      visit(static_cast<std::uint32_t>(w * 64 + static_cast<unsigned>(std::countr_zero(bits))));
+    }
+  }
+}
+
+// Drops counts that the filter does not select.
+//
+// A backend marks the numbers that the filter leaves out in a table, and does not count them. A number beyond the table
+// (Filter::kNumbers) has no mark, so the backend counts it. These counts are dropped when they are read.
+
+/// True for a number beyond the table that `filter` does not select; null = it selects everything.
+inline bool is_unselected_beyond_table(const Filter* filter, SyscallId id) {
+  return filter != nullptr && id.number >= Filter::kNumbers && !filter->selects(id);
+}
+
+/// Clears what `table` has of such numbers.
+inline void drop_unselected(const Filter* filter, CallTable& table) {
+  for (const auto& [id, tally] : table) {
+    if (is_unselected_beyond_table(filter, id)) table.at(id).clear();
+  }
+}
+
+/// Passes on the crossings that `filter` selects.
+class SelectedCrossings final : public CrossingSink {
+ public:
+  SelectedCrossings(CrossingSink& sink, const Filter* filter) : sink_(sink), filter_(filter) {}
+  void add(const Crossing& crossing) override {
+    if (!is_unselected_beyond_table(filter_, crossing.id)) sink_.add(crossing);
+  }
+
+ private:
+  CrossingSink& sink_;
+  const Filter* filter_;
+};
+
+}  // namespace syscost

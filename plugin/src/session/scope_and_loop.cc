@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+//
+// The functions of syscost/syscost.h and syscost/loop.h over the process's session.
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "os/errors.h"
+#include "os/proc.h"
+#include "session/loops/loop_run.h"
+#include "session/session.h"
+#include "syscost/adapter.h"
+#include "syscost/loop.h"
+#include "syscost/syscost.h"
+
+namespace syscost {
+namespace {
+
+/// A Cost to be overwritten; copying it allocates nothing.
+const Cost& nothing_measured() {
+  static const Cost nothing(Unavailable{"Nothing was measured.", "Ask a Cost that was."});
+  return nothing;
+}
+
+}  // namespace
+
+Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
+  const KeptErrno kept;
+  record_ = session::started_session().scopes().open(name, reach, cost_);
+}
+
+Scope::Scope(Reach reach, adapter::OfAdapter) : Scope(reach) {}
+
+Scope::~Scope() {
+  const KeptErrno kept;
+  if (record_ != nullptr) session::process_session().scopes().close(record_);
+}
+
+Cost Scope::stop() {
+  const KeptErrno kept;
+  if (record_ != nullptr) cost_ = session::process_session().scopes().close(std::exchange(record_, nullptr));
+  return cost_;
+}
+
+std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
+  const KeptErrno kept;
+  return cost.available() ? session::process_session().scopes().sites(cost, selector) : std::vector<CallSite>();
+}
+
+LeakCheck::LeakCheck() {
+  const KeptErrno kept;
+  before_ = session::process_session().scopes().open_things();
+}
+LeakCheck::~LeakCheck() = default;
+
+std::string LeakCheck::left() const {
+  const KeptErrno kept;
+  return session::process_session().scopes().left_since(static_cast<const OpenThings*>(before_.get()));
+}
+
+int cycles(int fallback) {
+  return session::process_session().windows().cycles(fallback);
+}
+
+Loop::Loop(std::string_view name) {
+  const KeptErrno kept;
+  // Without a request the body runs once, and no session is started for it.
+  if (adapter::requested()) run_ = std::make_unique<session::LoopRun>(session::started_session().loops(), name);
+}
+
+Loop::~Loop() {
+  const KeptErrno kept;
+  run_.reset();
+}
+
+std::uint64_t Loop::next_pass() {
+  const KeptErrno kept;
+  if (run_ != nullptr) return run_->next_pass();
+  if (has_run_) return 0;
+  has_run_ = true;
+  return 1;
+}
+
+}  // namespace syscost
