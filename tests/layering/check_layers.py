@@ -67,7 +67,7 @@ PLUGIN = {
                       "session/run", "session/windows"],
     "session/loops": ["csv", "os", "session/process", "session/tools", "session/windows"],
     "session/faults": ["arguments", "core", "os", "session/options", "session/process", "session/windows"],
-    "session": ["csv", "os", "session/backends", "session/faults", "session/loops", "session/options", "session/power_cuts", "session/process", "session/run",
+    "session": ["core", "csv", "os", "session/backends", "session/faults", "session/loops", "session/options", "session/power_cuts", "session/process", "session/run",
                 "session/tools", "session/trace", "session/windows"],
     "session/two_process": ["core", "libc", "os", "session", "session/backends", "session/options", "session/process",
                             "session/run", "session/tools", "session/windows"],

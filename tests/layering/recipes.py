@@ -65,7 +65,7 @@ RECIPES = {
     ],
     "Add a column to the CSV": [
         [(SCHEMA, r"kSchemaVersion = "), (SCHEMA, r"SYSCOST_CSV_COLUMNS\(")],
-        [("plugin/src/csv/window_rows.h", r"struct WindowColumns "), ("plugin/src/csv/window_rows.cc", r"Column::{column}\b"),
+        [("plugin/src/csv/window_rows.h", r"struct WindowColumns "), ("plugin/src/csv/window_rows.cc", r"Column::{own_column}\b"), ("plugin/src/session/windows/leaks.cc", r"Column::{observed_column}\b"),
          ("plugin/src/core/tally.h", r"struct Tally "), ("plugin/src/backends/ebpf/segments.cc", r"into\.latency\."),
          ("plugin/src/backends/dispatch/segments.cc", r"into\.latency\."),
          ("plugin/src/session/two_process/cost_text.cc", r"Cost cost_from_text\(")],
@@ -96,6 +96,7 @@ def instances(source):
     """What there is of each kind. Of two places that list them both count, so that neither can be forgotten."""
     schema = read(source, SCHEMA)
     columns = dict(re.findall(r'X\((k\w+), "(\w+)"\)', schema))
+    observed = {"kDescriptorsLeft", "kThreadsLeft", "kChildrenLeft", "kMappedBytesLeft", "kPeakMappedBytes", "kLeftOpen"}
     generator = read(source, "tools/gen_syscall_table.py")
     folders = [name for name in os.listdir(os.path.join(source, "plugin/src/backends"))
                if name != "common" and os.path.isdir(os.path.join(source, "plugin/src/backends", name))]
@@ -108,7 +109,8 @@ def instances(source):
         "folder": set(folders),
         "backend": backends,
         "choice": {name.replace("-", "_") for name in backends},
-        "column": columns.keys() - {"kEnd"},
+        "own_column": columns.keys() - {"kEnd"} - observed,
+        "observed_column": observed,
         "column_name": set(columns.values()),
         # bench makes the percentiles of the histogram.
         "read_column": {name for name in columns if not re.fullmatch(r"kEnd|kP\d+Ns", name)},

@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "backends/ebpf/ebpf_backend.h"
+#include "core/scheduler_trace.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "os/memory.h"
@@ -116,14 +117,14 @@ void time_under_the_backend(std::uint32_t events) {
   if (!opened.ok()) give_up(opened.failure().reason.c_str());
   syscost::Backend& backend = *opened.value();
   syscost::WindowBook book(backend, syscost::quiet_memory());
-  if (backend.scheduler() != nullptr) backend.scheduler()->clear();
+  if (backend.extension<syscost::SchedulerTrace>() != nullptr) backend.extension<syscost::SchedulerTrace>()->clear();
   syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
   time_switches();
   syscost::detail::CostData cost(&syscost::quiet_memory());
   book.close(window, cost);
-  if (backend.scheduler() == nullptr) return;
+  if (backend.extension<syscost::SchedulerTrace>() == nullptr) return;
   Counted counted;
-  if (backend.scheduler()->take(counted) != 0) give_up("there was no room for all events");
+  if (backend.extension<syscost::SchedulerTrace>()->take(counted) != 0) give_up("there was no room for all events");
   std::printf("events_of_a_switch %.2f\n", static_cast<double>(counted.events) / (2.0 * kBatches * kRounds));
 }
 

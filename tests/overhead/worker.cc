@@ -32,6 +32,8 @@
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
 #endif
+#include "core/call_stack.h"
+#include "core/fault_rule.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "os/memory.h"
@@ -146,7 +148,8 @@ void open_rule(syscost::Backend& backend, bool is_of_another_thread) {
   rule.first = rule.last = syscost::FaultRule::kEver;
   rule.result = -EIO;
   const auto open = [&] {
-    if (const auto opened = backend.faults()->open(rule); !opened.ok()) give_up(opened.failure().reason.c_str());
+    if (const auto opened = backend.extension<syscost::FaultInjector>()->open(rule); !opened.ok())
+      give_up(opened.failure().reason.c_str());
   };
   if (!is_of_another_thread) return open();
   // Its thread has ended before the calls: a second thread alone would make them slower.
@@ -169,7 +172,7 @@ int missing_depth(syscost::Backend& backend, syscost::WindowBook& book) {
   book.close(window, cost);
   for (const auto& [id, tally] : cost.table) {
     if (id.number != SYS_getppid || id.detail.stack == 0) continue;
-    const auto frames = static_cast<int>(backend.stacks()->frames(id.detail.stack).size());
+    const auto frames = static_cast<int>(backend.extension<syscost::StackSource>()->frames(id.detail.stack).size());
     if (frames <= kFrames) return kFrames - frames;
   }
   give_up("the calls have no stacks, or longer ones");
@@ -231,7 +234,7 @@ int main(int argc, char** argv) {
     if (mode == "windows") {
       time_windows(book);
     } else if (mode == "armed" || mode == "beside") {
-      const int depth = backend->stacks() != nullptr ? missing_depth(*backend, book) : 0;
+      const int depth = backend->extension<syscost::StackSource>() != nullptr ? missing_depth(*backend, book) : 0;
       syscost::WindowBook::Window* window = book.open(syscost::Reach::process);
       time_calls(calls, depth);
       syscost::detail::CostData cost(&syscost::quiet_memory());

@@ -24,11 +24,7 @@
 #include <vector>
 
 #include "core/bytes.h"
-#include "core/call_stack.h"
-#include "core/call_trace.h"
-#include "core/fault_rule.h"
-#include "core/file_calls.h"
-#include "core/scheduler_trace.h"
+#include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
@@ -116,13 +112,6 @@ inline Calibration added_by_counting(double armed_ns, double unobserved_ns) {
   return {.armed_ns_per_call = armed_ns - unobserved_ns, .measured = true};
 }
 
-/// A part of a command that is not in its counts.
-struct BlindSpot {
-  std::string what;  ///< A program as it was executed, or "a process".
-  std::string why;
-  bool is_not_loaded = false;  ///< `what` is a program's file, and the file may say more than `why`.
-};
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -139,12 +128,6 @@ class Backend {
 
   /// How this process set it up, for --syscost_doctor; empty = the usual way.
   virtual std::string arrangement() const { return {}; }
-
-  /// For a backend that counts inside the programs of a command (`bench run`): what these need to find the memory in
-  /// which they count. Empty for others.
-  virtual std::string command_memory() const { return {}; }
-  /// Of such a backend, when the command has ended: each is a lost event of hidden_losses(), too.
-  virtual std::vector<BlindSpot> blind_spots() const { return {}; }
 
   /// A lane for the calling thread, until boundary(lane, kFollowProcess). A thread that has a lane gets the same one.
   /// Empty if too many threads are inside scopes at once (capabilities().lanes), or if a seccomp filter denies the
@@ -171,42 +154,14 @@ class Backend {
   /// armed segment. Waits, for a bounded time, for calls that are being counted at this instant.
   virtual void read(Lane lane, CallTable& into) = 0;
 
-  /// Adds the calls that children entered in the process lane's previous segment to `into`, and clears them. Call it
-  /// after each read(Lane::kProcess), if capabilities().children.
-  virtual void read_children(ChildTables& into) { static_cast<void>(into); }
-
   /// Delivers the crossings recorded since the last time.
   virtual void read_crossings(CrossingSink& sink) = 0;
-
-  /// The calls one by one; null unless the backend was opened with a trace.
-  virtual CallTrace* trace() { return nullptr; }
-  /// The scheduler's events; null unless the backend was opened with them. They are kept while the process's lane is
-  /// armed.
-  virtual SchedulerTrace* scheduler() { return nullptr; }
 
   /// Losses that reading memory shows. Cumulative.
   virtual Losses losses() const = 0;
   /// Lost events that only a syscall shows; not part of losses(). Cumulative. Fails if the backend was disabled: a test
   /// may have closed every file descriptor. Counts since the last call of this function are then too low.
   virtual Result<std::uint64_t> hidden_losses() = 0;
-  /// What the backend knows of the stacks that CallDetail::stack names; null if it has none. Lives as long as the
-  /// backend.
-  virtual const StackSource* stacks() const { return nullptr; }
-
-  /// Null if the backend only sees calls, and cannot make one fail. Lives as long as the backend.
-  virtual FaultInjector* faults() { return nullptr; }
-  /// Null if the backend does not see what calls write. Lives as long as the backend.
-  virtual FileRecorder* files() { return nullptr; }
-
-  /// For --syscost_leaks, before begin_mapped_peak(). Makes syscalls.
-  virtual void prepare_mapped_peak() {}
-  /// From now on the kernel is asked, after each counted call that maps memory, how much the process has mapped. Makes
-  /// no syscall. Between windows.
-  virtual void begin_mapped_peak() {}
-  /// Ends it: the most bytes that were mapped after such a call; 0 = there was none. Empty if the kernel was not asked
-  /// each time, or the backend cannot. Between windows.
-  virtual std::optional<std::uint64_t> end_mapped_peak() { return std::nullopt; }
-
   /// The part of the last hidden_losses() that threads lost which cannot be inside a thread scope. It leaves the counts
   /// of thread scopes exact.
   virtual std::uint64_t hidden_losses_beside_scopes() const { return 0; }
@@ -221,8 +176,28 @@ class Backend {
   /// open on it may still be closed. Call it between windows.
   virtual void retire() {}
 
+  /// An ability of this backend beside counting, by the interface that stands for it: null if the backend does not have
+  /// it, or was opened without it. It lives as long as the backend. The core names no such interface.
+  template <class Interface>
+  Interface* extension() {
+    return static_cast<Interface*>(find_extension(Interface::kExtension));
+  }
+
  protected:
   Backend() = default;
+
+  /// Returns the `Interface*` of which this is the kExtension, or null: `return pick<CallTrace>(name, trace_.get());`
+  virtual void* find_extension(std::string_view name) {
+    static_cast<void>(name);
+    return nullptr;
+  }
+  /// The one of `extensions` that has this name; null if none has.
+  template <class... Interfaces>
+  static void* pick(std::string_view name, Interfaces*... extensions) {
+    void* found = nullptr;
+    static_cast<void>(((name == Interfaces::kExtension && (found = extensions, true)) || ...));
+    return found;
+  }
 };
 
 }  // namespace syscost

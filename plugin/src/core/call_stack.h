@@ -61,6 +61,8 @@ enum class StackEnd : std::uint8_t {
 /// CallDetail::stack other than 0 that this backend gave.
 class StackSource {
  public:
+  static constexpr std::string_view kExtension = "stacks";  ///< Backend::extension()
+
   virtual ~StackSource() = default;
   StackSource(const StackSource&) = delete;
   StackSource& operator=(const StackSource&) = delete;

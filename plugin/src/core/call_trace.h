@@ -1,59 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// CallTrace: the calls of a backend one by one, and the segments by which a call is known to belong to a window.
-#pragma once
-
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <iterator>
-#include <limits>
-#include <memory_resource>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "core/syscall_id.h"
-#include "syscost/syscost.h"
-
-namespace syscost {
-
-// SegmentsHeld: the segments that a window consists of. Backend (backend.h) explains the words.
-
-/// Names a segment; 0 = disarmed. Grows by one with every armed boundary, over all lanes.
-using Generation = std::uint64_t;
-
-/// Index of a lane: 0 the process, others a thread's own.
-enum class Lane : std::uint32_t { kProcess = 0 };
-
-struct SegmentsHeld {
-  /// Generations [first, end).
-  struct Stretch {
-    Generation first;
-    Generation end;
-  };
-  static constexpr Generation kOpen = std::numeric_limits<Generation>::max();
-
-  explicit SegmentsHeld(std::pmr::memory_resource* memory) : stretches(memory) {}
-
-  /// True if calls that entered on `on` in segment `generation` are the window's.
-  bool holds(Generation generation, Lane on) const {
-    if (reach == Reach::thread && on != lane) return false;
-    // They are in order. A window that rests while others run has one between each two of them.
-    const auto later = std::upper_bound(stretches.begin(), stretches.end(), generation,
-                                        [](Generation one, const Stretch& stretch) { return one < stretch.first; });
-    return later != stretches.begin() && generation < std::prev(later)->end;
-  }
-
-  Reach reach = Reach::process;
-  Lane lane = Lane::kProcess;
-  std::pmr::vector<Stretch> stretches;
-};
-
 // CallTrace: the calls of a backend one by one, where --syscost_trace asks for them.
 //
 // A call of a window either has an event here, or is counted as untraced because there was no room:
 // events + untraced calls = calls, in every window.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory_resource>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/segments_held.h"
+#include "core/syscall_id.h"
+
+namespace syscost {
 
 /// One call that was counted.
 struct CallEvent {
@@ -99,6 +64,8 @@ struct CallTraceRequest {
 
 class CallTrace {
  public:
+  static constexpr std::string_view kExtension = "trace of calls";  ///< Backend::extension()
+
   virtual ~CallTrace() = default;
   CallTrace(const CallTrace&) = delete;
   CallTrace& operator=(const CallTrace&) = delete;

@@ -12,7 +12,7 @@
 
 #include "core/bytes.h"
 #include "core/call_stack.h"
-#include "core/call_trace.h"
+#include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/tally.h"
 #include "syscost/cost.h"

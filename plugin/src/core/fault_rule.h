@@ -90,6 +90,8 @@ struct FaultId {
 /// time; none makes a syscall or takes memory of the heap, except close() with hits.
 class FaultInjector {
  public:
+  static constexpr std::string_view kExtension = "faults";  ///< Backend::extension()
+
   virtual ~FaultInjector() = default;
   FaultInjector(const FaultInjector&) = delete;
   FaultInjector& operator=(const FaultInjector&) = delete;

@@ -67,6 +67,8 @@ struct FileCall {
 /// Records the calls of one stretch at a time.
 class FileRecorder {
  public:
+  static constexpr std::string_view kExtension = "files";  ///< Backend::extension()
+
   virtual ~FileRecorder() = default;
   FileRecorder(const FileRecorder&) = delete;
   FileRecorder& operator=(const FileRecorder&) = delete;

@@ -53,6 +53,8 @@ class SchedulerEventSink {
 
 class SchedulerTrace {
  public:
+  static constexpr std::string_view kExtension = "scheduler";  ///< Backend::extension()
+
   virtual ~SchedulerTrace() = default;
   SchedulerTrace(const SchedulerTrace&) = delete;
   SchedulerTrace& operator=(const SchedulerTrace&) = delete;

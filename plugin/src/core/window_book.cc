@@ -4,11 +4,15 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/call_trace.h"
+#include "core/child_reader.h"
+
 namespace syscost {
 
 WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
     : backend_(backend),
-      trace_(backend.trace()),
+      trace_(backend.extension<CallTrace>()),
+      children_(backend.capabilities().children ? backend.extension<ChildReader>() : nullptr),
       memory_(memory),
       windows_(&memory),
       thread_lanes_(&memory),
@@ -39,7 +43,7 @@ void WindowBook::split_process(bool arm) {
   }
   if (ended != 0) {
     read_segment(Lane::kProcess, ended);
-    if (backend_.capabilities().children) read_children(ended);
+    if (children_ != nullptr) read_children(ended);
   }
   backend_.read_crossings(*this);
 }
@@ -54,7 +58,7 @@ void WindowBook::continue_lane(ThreadLane& thread) {
 
 // Calls of children in a segment of the process belong to every process window that holds the segment.
 void WindowBook::read_children(Generation ended) {
-  backend_.read_children(segment_children_);
+  children_->read_children(segment_children_);
   for (Window& window : windows_) {
     if (window.held.holds(ended, Lane::kProcess)) window.children.merge(segment_children_);
   }

@@ -29,6 +29,9 @@
 
 namespace syscost {
 
+class CallTrace;
+class ChildReader;
+
 class WindowBook final : private CrossingSink {
  public:
   class Window;
@@ -113,7 +116,8 @@ class WindowBook final : private CrossingSink {
   void abandon(Lane lane);
 
   Backend& backend_;
-  CallTrace* const trace_;  // null = none
+  CallTrace* const trace_;       // null = none
+  ChildReader* const children_;  // null = they are not counted
   std::pmr::memory_resource& memory_;
   SpinLock lock_;
   std::pmr::list<Window> windows_;

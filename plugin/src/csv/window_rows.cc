@@ -124,16 +124,6 @@ void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
   row.set(Column::kTotalBytesUnmapped, bytes.unmapped);
 }
 
-/// What the window left open. In the order of the columns this comes after the totals.
-void set_left(Row& row, const WindowColumns& window) {
-  row.set(Column::kDescriptorsLeft, window.descriptors_left);
-  row.set(Column::kThreadsLeft, window.threads_left);
-  row.set(Column::kChildrenLeft, window.children_left);
-  row.set(Column::kMappedBytesLeft, window.mapped_bytes_left);
-  row.set(Column::kPeakMappedBytes, window.peak_mapped_bytes);
-  row.set(Column::kLeftOpen, window.left_open);
-}
-
 /// Without the number of a site, which depends on what was measured before.
 SyscallId without_site(SyscallId id) {
   id.detail.stack = 0;
@@ -267,7 +257,7 @@ std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& windo
   row.set(Column::kMajorFaults, window.major_faults);
   row.set(Column::kPeakRssBytes, window.peak_rss_bytes);
   if (cost != nullptr) set_totals(row, cost->table, capabilities);
-  set_left(row, window);
+  for (const auto& [column, value] : window.added) row.set(column, value);
   if (cost != nullptr) {
     row.set(Column::kLate, cost->late);
     row.set(Column::kLost, cost->lost);

@@ -9,12 +9,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/backend.h"
 #include "core/cost_data.h"
 #include "core/per_run_part.h"
 #include "core/syscall_id.h"
+#include "syscost/schema.h"
 
 namespace syscost::csv {
 
@@ -89,12 +91,8 @@ struct WindowColumns {
   std::optional<std::uint64_t> minor_faults;
   std::optional<std::uint64_t> major_faults;
   std::optional<std::uint64_t> peak_rss_bytes;
-  std::optional<std::uint64_t> descriptors_left;
-  std::optional<std::uint64_t> threads_left;
-  std::optional<std::uint64_t> children_left;
-  std::optional<std::uint64_t> mapped_bytes_left;
-  std::optional<std::uint64_t> peak_mapped_bytes;
-  std::string_view left_open;
+  /// What observers of windows add, in the order of the columns, which come after the totals.
+  std::vector<std::pair<schema::Column, std::string>> added;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;
   const PerRunParts* per_run = nullptr;  ///< Null if per-run calls are not separated.

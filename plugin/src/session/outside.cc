@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "core/command_memory.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
 #include "os/message_output.h"
@@ -45,14 +46,16 @@ std::optional<Unavailable> start(std::string_view program, std::string_view buil
 
 std::string command_memory() {
   const session::OpenBackend* const opened = session::process_session().backend().current();
-  return opened != nullptr ? opened->backend->command_memory() : std::string();
+  const CommandMemory* const command = opened != nullptr ? opened->backend->extension<CommandMemory>() : nullptr;
+  return command != nullptr ? command->command_memory() : std::string();
 }
 
 std::vector<NotCounted> not_counted() {
   std::vector<NotCounted> all;
   const session::OpenBackend* const opened = session::process_session().backend().current();
-  if (opened == nullptr) return all;
-  for (const BlindSpot& spot : opened->backend->blind_spots()) all.push_back({spot.what, spot.why, spot.is_not_loaded});
+  const CommandMemory* const command = opened != nullptr ? opened->backend->extension<CommandMemory>() : nullptr;
+  if (command == nullptr) return all;
+  for (const BlindSpot& spot : command->blind_spots()) all.push_back({spot.what, spot.why, spot.is_not_loaded});
   return all;
 }
 

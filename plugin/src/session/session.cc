@@ -14,6 +14,7 @@
 #include <optional>
 #include <utility>
 
+#include "core/call_stack.h"
 #include "os/environment.h"
 #include "os/errors.h"
 #include "os/message_output.h"
@@ -162,7 +163,7 @@ Result<void> Session::take_over(Options options) {
 
 void Session::say_calls_without_line() const {
   const OpenBackend* opened = shared_.backend.current();
-  const StackSource* stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
+  const StackSource* stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
   const std::uint64_t calls = stacks != nullptr ? stacks->calls_beyond_limits() : 0;
   if (calls == 0) return;
   say_failure({std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +

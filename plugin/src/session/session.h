@@ -18,6 +18,7 @@
 #include "session/tools/tracing.h"
 #include "session/trace/traces.h"
 #include "session/windows/between_and_intervals.h"
+#include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
 #include "session/windows/windows.h"
@@ -91,7 +92,8 @@ class Session {
   Measurement shared_;
   Tracing tools_;
   Traces traces_{shared_};
-  Windows windows_{shared_, tools_, traces_};
+  Leaks leaks_{shared_};
+  Windows windows_{shared_, {&tools_, &leaks_, &traces_}};
   Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
   Faults faults_{shared_, [this] { return loops_.attach_for_scope(); }};

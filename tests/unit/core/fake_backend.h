@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "core/backend.h"
+#include "core/child_reader.h"
 
 namespace syscost::testing {
 
-class FakeBackend final : public Backend {
+class FakeBackend final : public Backend, private ChildReader {
  public:
   static constexpr SyscallId kRead{Abi::x86_64, 0};
 
@@ -125,6 +126,7 @@ class FakeBackend final : public Backend {
   Result<void> attach() override { return {}; }
 
  private:
+  void* find_extension(std::string_view name) override { return pick<ChildReader>(name, this); }
   CallTable& tallies(Generation generation) {
     auto [at, is_new] = tables_.try_emplace(generation, std::pmr::get_default_resource());
     return at->second;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 
+#include "core/call_stack.h"
 #include "opened.h"
 
 namespace syscost::dispatch {
@@ -45,7 +46,7 @@ class CallStacksTest : public testing::TestWithParam<Patching> {
  protected:
   CallStacksTest() : opened_(GetParam(), 0, true) {}
   Backend& backend() const { return *opened_.backend; }
-  const StackSource& source() const { return *opened_.backend->stacks(); }
+  const StackSource& source() const { return *opened_.backend->extension<StackSource>(); }
   OpenedDispatch opened_;
 };
 

@@ -240,7 +240,7 @@ TEST_P(CallStacksTest, BeyondTheLimitAreCountedWithoutAStack) {
 TEST_P(CallStacksTest, AreNoneWithoutTheRequest) {
   opened_.backend.reset();
   OpenedDispatch plain(GetParam());
-  EXPECT_EQ(plain.backend->stacks(), nullptr);
+  EXPECT_EQ(plain.backend->extension<StackSource>(), nullptr);
   const Counted counted = count_by_stack(*plain.backend, call);
   EXPECT_EQ(counted.with_stack, 0U);
   EXPECT_EQ(counted.calls, 1U);

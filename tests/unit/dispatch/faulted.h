@@ -18,7 +18,7 @@ class FaultedDispatch : public testing::TestWithParam<Patching> {
  protected:
   void SetUp() override {
     ASSERT_NE(opened_.backend, nullptr);
-    injector_ = opened_.backend->faults();
+    injector_ = opened_.backend->extension<FaultInjector>();
     ASSERT_NE(injector_, nullptr);
   }
 

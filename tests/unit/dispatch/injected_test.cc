@@ -17,6 +17,7 @@
 
 #include "../sanitized.h"
 #include "backends/dispatch/faults.h"
+#include "core/fault_rule.h"
 #include "opened.h"
 
 namespace syscost::dispatch {
@@ -57,12 +58,12 @@ class DispatchInjected : public testing::TestWithParam<Way> {
     // Nothing but the body lies within the rules.
     std::vector<FaultId> ids;
     for (const FaultRule& rule : rules) {
-      Result<FaultId> id = opened_.backend->faults()->open(rule);
+      Result<FaultId> id = opened_.backend->extension<FaultInjector>()->open(rule);
       EXPECT_TRUE(id.ok()) << id.failure().reason;
       if (id.ok()) ids.push_back(id.value());
     }
     body();
-    for (const FaultId id : ids) opened_.backend->faults()->close(id);
+    for (const FaultId id : ids) opened_.backend->extension<FaultInjector>()->close(id);
     detail::CostData cost(&quiet_memory());
     book.close(window, cost);
     EXPECT_EQ(cost.lost + cost.late, 0U);
@@ -242,7 +243,7 @@ TEST_P(DispatchInjected, AreCallsAcrossTheBoundaryOfAWindow) {
   FaultRule rule = rule_for({SYS_read});
   rule.most_bytes = 1;
   rule.is_process_wide = true;
-  const Result<FaultId> id = opened_.backend->faults()->open(rule);
+  const Result<FaultId> id = opened_.backend->extension<FaultInjector>()->open(rule);
   ASSERT_TRUE(id.ok());
   WindowBook book(*opened_.backend, quiet_memory());
   WindowBook::Window* outer = book.open(Reach::process);
@@ -250,7 +251,7 @@ TEST_P(DispatchInjected, AreCallsAcrossTheBoundaryOfAWindow) {
     std::array<char, 4> text{};
     EXPECT_EQ(read(ends[0], text.data(), text.size()), 1);
   });
-  while (opened_.backend->faults()->counts(id.value()).matches == 0) std::this_thread::yield();
+  while (opened_.backend->extension<FaultInjector>()->counts(id.value()).matches == 0) std::this_thread::yield();
   // The call is shortened, and returns after this boundary.
   WindowBook::Window* inner = book.open(Reach::process);
   EXPECT_EQ(write(ends[1], "abcd", 4), 4);
@@ -259,7 +260,7 @@ TEST_P(DispatchInjected, AreCallsAcrossTheBoundaryOfAWindow) {
   book.close(inner, carried);
   detail::CostData cost(&quiet_memory());
   book.close(outer, cost);
-  opened_.backend->faults()->close(id.value());
+  opened_.backend->extension<FaultInjector>()->close(id.value());
   std::uint64_t injected = 0;
   for (const auto& [call, tally] : cost.table) injected += tally.injected;
   EXPECT_EQ(injected, 1U);

@@ -213,7 +213,8 @@ TEST_P(TraceTest, TouchesNoNewMemoryInAWindow) {
 
 TEST_P(TraceTest, GivesEachEventTheStackByWhichItsCallIsCounted) {
   opened_.emplace(GetParam(), kRoom, true);
-  if (opened_->backend == nullptr || opened_->backend->stacks() == nullptr) GTEST_SKIP() << "no stacks here";
+  if (opened_->backend == nullptr || opened_->backend->extension<StackSource>() == nullptr)
+    GTEST_SKIP() << "no stacks here";
   book_.emplace(*opened_->backend, quiet_memory());
   WindowBook::Window* window = book_->open(Reach::process);
   for (int i = 0; i < 7; ++i) syscall(SYS_getppid);
@@ -234,7 +235,7 @@ TEST_P(TraceTest, GivesEachEventTheStackByWhichItsCallIsCounted) {
   EXPECT_GE(counted.size(), 2U);
   for (const auto& [key, calls] : traced) {
     ASSERT_NE(key.second, 0U);
-    EXPECT_FALSE(opened_->backend->stacks()->frames(key.second).empty());
+    EXPECT_FALSE(opened_->backend->extension<StackSource>()->frames(key.second).empty());
   }
 }
 

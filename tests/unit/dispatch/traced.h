@@ -46,10 +46,10 @@ class TraceTest : public testing::TestWithParam<Patching> {
   void open(std::uint64_t room = kRoom) {
     opened_.emplace(GetParam(), room);
     ASSERT_NE(opened_->backend, nullptr);
-    ASSERT_NE(opened_->backend->trace(), nullptr);
+    ASSERT_NE(opened_->backend->extension<CallTrace>(), nullptr);
     book_.emplace(*opened_->backend, quiet_memory());
   }
-  CallTrace& trace() { return *opened_->backend->trace(); }
+  CallTrace& trace() { return *opened_->backend->extension<CallTrace>(); }
 
   /// The calls of `body` in a window, one by one.
   template <class Body>

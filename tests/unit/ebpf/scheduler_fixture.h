@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
+#include "core/scheduler_trace.h"
 #include "os/memory.h"
 
 namespace syscost::ebpf {
@@ -79,14 +80,14 @@ class Scheduler : public testing::Test {
   /// Keeps the events of what `body` does; returns how many found no room.
   template <class Body>
   std::uint64_t watch(Body body) {
-    backend_->scheduler()->clear();
+    backend_->extension<SchedulerTrace>()->clear();
     backend_->boundary(Lane::kProcess, Next::kArm);
     body();
     backend_->boundary(Lane::kProcess, Next::kDisarm);
     CallTable thrown_away(&quiet_memory());
     backend_->read(Lane::kProcess, thrown_away);
     seen_.all.clear();
-    return backend_->scheduler()->take(seen_);
+    return backend_->extension<SchedulerTrace>()->take(seen_);
   }
 
   /// This thread receives at ends[0] what a child process sends at ends[1], until the wake-up was seen.

@@ -145,13 +145,13 @@ TEST_F(Scheduler, KeepsNothingBetweenWindows) {
   watch([] {});
   sleep_by_the_kernel();
   Collected between;
-  EXPECT_EQ(backend_->scheduler()->take(between), 0U);
+  EXPECT_EQ(backend_->extension<SchedulerTrace>()->take(between), 0U);
   EXPECT_TRUE(between.all.empty());
 }
 
 TEST_F(Scheduler, IsNotThereUnlessAskedFor) {
   OPEN_OR_SKIP(0);
-  EXPECT_EQ(backend_->scheduler(), nullptr);
+  EXPECT_EQ(backend_->extension<SchedulerTrace>(), nullptr);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/child_reader.h"
 #include "in_child.h"
 #include "no_wait_killable.h"
 #include "os/confinement.h"
@@ -147,7 +148,7 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
                                 }) == 0);
                       }) == 10);
               ChildTables children(&quiet_memory());
-              backend.read_children(children);
+              backend.extension<ChildReader>()->read_children(children);
               const CallTable& own = children.at("syscost_seccomp_unit_tests");
               REQUIRE(own.find(kGetppid)->entries == 1000);
               REQUIRE(own.find({kNativeAbi, SYS_execve})->entries == 1);
@@ -156,7 +157,7 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
               // Counts that were read are cleared.
               ChildTables again(&quiet_memory());
               entries_of(backend, kGetppid, [] {});
-              backend.read_children(again);
+              backend.extension<ChildReader>()->read_children(again);
               REQUIRE(again.empty());
             }),
             0);

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "core/child_reader.h"
 #include "no_wait_killable.h"
 #include "os/own_calls.h"
 #include "seccomp_faults.h"
@@ -33,17 +34,17 @@ TEST_F(SeccompFaults, FailTheNthCallAndNoOther) {
               backend.boundary(Lane::kProcess, Next::kArm);
               id = open_rule(backend, rule);
               for (int& error : errors) error = error_of_getppid();
-              backend.faults()->close(id);
+              backend.extension<FaultInjector>()->close(id);
               backend.boundary(Lane::kProcess, Next::kDisarm);
               CallTable counted(&quiet_memory());
               backend.read(Lane::kProcess, counted);
               REQUIRE((errors == std::array<int, 5>{0, 0, ENOSPC, 0, 0}));
               REQUIRE(counted.at(kGetppid).entries == 5 && counted.at(kGetppid).injected == 1);
               REQUIRE(backend.capabilities().injected);
-              REQUIRE(backend.faults()->counts(id).matches == 5);
-              REQUIRE(backend.faults()->counts(id).hits == 1);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 5);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).hits == 1);
               REQUIRE(error_of_getppid() == 0);
-              REQUIRE(backend.faults()->counts(id).matches == 5);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 5);
             }),
             0);
 }
@@ -55,7 +56,7 @@ TEST_F(SeccompFaults, MayHaveAnyResult) {
                 rule.result = result;
                 const FaultId id = open_rule(backend, rule);
                 REQUIRE(syscall(SYS_lseek, -1, 0, 0) == result);
-                backend.faults()->close(id);
+                backend.extension<FaultInjector>()->close(id);
               }
               REQUIRE(syscall(SYS_lseek, -1, 0, 0) == -1 && errno == EBADF);
             }),
@@ -69,7 +70,7 @@ TEST_F(SeccompFaults, OfOneThreadHitNoOther) {
               std::thread([&] { other = error_of_getppid(); }).join();
               REQUIRE(other == 0);
               REQUIRE(error_of_getppid() == EIO);
-              REQUIRE(backend.faults()->counts(id).matches == 1);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 1);
             }),
             0);
 }
@@ -88,7 +89,7 @@ TEST_F(SeccompFaults, OfTheProcessHitEveryThreadAndCountEachCallOnce) {
               one.join();
               two.join();
               REQUIRE(failed == 1000);
-              REQUIRE(backend.faults()->counts(id).matches == 2000);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 2000);
             }),
             0);
 }
@@ -110,9 +111,9 @@ TEST_F(SeccompFaults, MayNumberTheCallsOfEachThread) {
                 for (int i = 0; i < kThreads; ++i) threads.emplace_back(body);
                 body();
                 for (std::thread& thread : threads) thread.join();
-                const FaultCounts counts = backend.faults()->counts(id);
+                const FaultCounts counts = backend.extension<FaultInjector>()->counts(id);
                 REQUIRE(counts.hits == kThreads + 1 && counts.matches == 3 * (kThreads + 1) && counts.unnumbered == 0);
-                backend.faults()->close(id);
+                backend.extension<FaultInjector>()->close(id);
               }
             }),
             0);
@@ -120,7 +121,7 @@ TEST_F(SeccompFaults, MayNumberTheCallsOfEachThread) {
 
 TEST_F(SeccompFaults, TheInnermostAnswersAndOnlyWatchersSeeTheCallToo) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              FaultInjector& faults = *backend.faults();
+              FaultInjector& faults = *backend.extension<FaultInjector>();
               FaultRule watch = rule_for({SYS_getppid}, 0);
               watch.is_watch = watch.keeps_hits = true;
               const FaultId watch_id = open_rule(backend, watch);
@@ -147,7 +148,7 @@ TEST_F(SeccompFaults, TheInnermostAnswersAndOnlyWatchersSeeTheCallToo) {
 
 TEST_F(SeccompFaults, APlaceThatIsUsedAgainHasCountsOfItsOwn) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              FaultInjector& faults = *backend.faults();
+              FaultInjector& faults = *backend.extension<FaultInjector>();
               const FaultId first = open_rule(backend, rule_for({SYS_getppid}, EIO));
               REQUIRE(error_of_getppid() == EIO);
               faults.close(first);
@@ -162,7 +163,7 @@ TEST_F(SeccompFaults, APlaceThatIsUsedAgainHasCountsOfItsOwn) {
 
 TEST_F(SeccompFaults, FindAFreePlaceInWhateverOrderTheyCloseAndAskTheNewestFirst) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              FaultInjector& faults = *backend.faults();
+              FaultInjector& faults = *backend.extension<FaultInjector>();
               std::deque<FaultId> open;
               // Always three open, and the oldest closes first.
               for (std::uint32_t i = 1; i <= 3 * kFaultRules; ++i) {
@@ -193,7 +194,7 @@ TEST_F(SeccompFaults, AreNotMetByChildrenOfAnyKind) {
                        syscall(SYS_wait4, child, &status, 0, nullptr) == -1;
               };
               const auto status_of = [&](pid_t child) {
-                backend.faults()->close(id);
+                backend.extension<FaultInjector>()->close(id);
                 int status = -1;
                 waitpid(child, &status, 0);
                 return status;
@@ -208,8 +209,8 @@ TEST_F(SeccompFaults, AreNotMetByChildrenOfAnyKind) {
                 _exit(1);
               }
               for (const pid_t child : {forked, shares_memory, executes}) REQUIRE(ends_well(child));
-              REQUIRE(backend.faults()->counts(own).matches == 0);
-              REQUIRE(backend.faults()->counts(id).matches == 3);
+              REQUIRE(backend.extension<FaultInjector>()->counts(own).matches == 0);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 3);
               for (const pid_t child : {forked, shares_memory, executes}) REQUIRE(status_of(child) == 0);
             }),
             0);
@@ -217,7 +218,7 @@ TEST_F(SeccompFaults, AreNotMetByChildrenOfAnyKind) {
 
 TEST_F(SeccompFaults, AForkChildHasNoPartInThem) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              FaultInjector& faults = *backend.faults();
+              FaultInjector& faults = *backend.extension<FaultInjector>();
               const FaultId id = open_rule(backend, rule_for({SYS_getppid}, EIO));
               REQUIRE(in_child([&] {
                         REQUIRE(!faults.open(rule_for({SYS_getppid}, EIO)).ok());
@@ -253,7 +254,7 @@ TEST_F(SeccompFaults, AForkChildHasNoMemoryThatTheSupervisorReads) {
                         CallTable table(&quiet_memory());
                         backend->read(Lane::kProcess, table);
                         ChildTables children(&quiet_memory());
-                        backend->read_children(children);
+                        backend->extension<ChildReader>()->read_children(children);
                         REQUIRE(backend->losses().lost == 0 && backend->hidden_losses().ok());
                         begin_own_session(getpid());
                         end_own_session(getpid());
@@ -274,7 +275,7 @@ TEST_F(SeccompFaults, AreForgottenByAProgramThatReplacesTheMeasuredOne) {
 
 TEST_F(SeccompFaults, SyscostsOwnWorkMeetsNone) {
   EXPECT_EQ(with_backend([](Backend& backend) {
-              FaultInjector& faults = *backend.faults();
+              FaultInjector& faults = *backend.extension<FaultInjector>();
               const FaultId id = open_rule(backend, of_process(rule_for({SYS_getppid}, EIO)));
               void* const outer = faults.begin_own_work();
               void* const inner = faults.begin_own_work();
@@ -301,7 +302,7 @@ TEST_F(SeccompFaults, MayBeForOneDescriptor) {
               REQUIRE(dup2(other, one) == -1);
               REQUIRE(syscall(SYS_openat, one, "/dev/null", O_RDONLY) >= 0);  // a folder to begin in
               REQUIRE(error_of_getppid() == 0);
-              REQUIRE(backend.faults()->counts(id).matches == 2);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 2);
             }),
             0);
 }
@@ -319,7 +320,7 @@ TEST_F(SeccompFaults, SeeCallsThatAFilterLeavesOutOfTheCounts) {
   EXPECT_EQ(in_child([] {
               const auto filter = Filter::parse("getuid");
               const auto backend = open_here(filter.value().get());
-              const Result<FaultId> id = backend->faults()->open(rule_for({SYS_getppid}, EIO));
+              const Result<FaultId> id = backend->extension<FaultInjector>()->open(rule_for({SYS_getppid}, EIO));
               REQUIRE(!id.ok() && id.failure().how_to_fix.find("--syscost_filter") != std::string::npos);
             }),
             0);
@@ -329,7 +330,7 @@ TEST_F(SeccompFaults, AreRefusedWhereASignalCouldMakeACallMeetThemTwice) {
   EXPECT_EQ(in_child([] {
               deny_wait_killable();
               const auto backend = open_here();
-              const Result<FaultId> id = backend->faults()->open(rule_for({SYS_getppid}, EIO));
+              const Result<FaultId> id = backend->extension<FaultInjector>()->open(rule_for({SYS_getppid}, EIO));
               REQUIRE(!id.ok() && id.failure().is_beyond_backend);
               REQUIRE(id.failure().how_to_fix.find("5.19") != std::string::npos);
               REQUIRE(error_of_getppid() == 0);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backends/seccomp/faults.h"
+#include "core/fault_rule.h"
 #include "in_child.h"
 
 namespace syscost::seccomp {
@@ -30,7 +31,7 @@ inline FaultRule of_process(FaultRule rule) {
 }
 
 inline FaultId open_rule(Backend& backend, const FaultRule& rule) {
-  const Result<FaultId> id = backend.faults()->open(rule);
+  const Result<FaultId> id = backend.extension<FaultInjector>()->open(rule);
   if (!id.ok()) std::fprintf(stderr, "%s\n", id.failure().reason.c_str());
   REQUIRE(id.ok());
   return id.value();
@@ -48,7 +49,7 @@ class SeccompFaults : public SeccompBackendTest {
   static int with_backend(const std::function<void(Backend&)>& body) {
     return in_child([&] {
       const std::unique_ptr<Backend> backend = open_here();
-      REQUIRE(backend->faults() != nullptr);
+      REQUIRE(backend->extension<FaultInjector>() != nullptr);
       body(*backend);
     });
   }

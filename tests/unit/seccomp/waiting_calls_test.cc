@@ -63,13 +63,13 @@ TEST_F(SeccompFaults, ACallThatTheKernelMakesAgainIsASecondMatchAsInStrace) {
               const FaultId id = open_rule(backend, rule);
               // From the first match on, the signal finds the call either in the kernel or about to enter it.
               std::thread sender([&, self = pthread_self()] {
-                while (backend.faults()->counts(id).matches == 0) sched_yield();
+                while (backend.extension<FaultInjector>()->counts(id).matches == 0) sched_yield();
                 pthread_kill(self, SIGUSR1);
               });
               char byte = 0;
               REQUIRE(read(ends[0], &byte, 1) == -1 && errno == EIO);
               sender.join();
-              REQUIRE(g_signals == 1 && backend.faults()->counts(id).matches == 2);
+              REQUIRE(g_signals == 1 && backend.extension<FaultInjector>()->counts(id).matches == 2);
             }),
             0);
 }
@@ -106,7 +106,7 @@ TEST_F(SeccompFaults, ASignalStormNeitherCountsACallTwiceNorLosesOne) {
               REQUIRE(setitimer(ITIMER_REAL, &never, nullptr) == 0);
               REQUIRE(g_signals > 0);
               REQUIRE(failed == kCalls / 3 && out_of_order == 0);
-              REQUIRE(backend.faults()->counts(id).matches == kCalls);
+              REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == kCalls);
             }),
             0);
 }
@@ -128,7 +128,7 @@ TEST_F(SeccompFaults, AThreadThatWaitsDoesNotHoldUpTheOthers) {
               REQUIRE(syscall(SYS_getuid) == -1 && errno == EIO);
               REQUIRE(std::chrono::steady_clock::now() - start >= kDelay);
               REQUIRE(calls > before);
-              backend.faults()->close(id);
+              backend.extension<FaultInjector>()->close(id);
               rule.result.reset();
               open_rule(backend, rule);
               REQUIRE(syscall(SYS_getuid) >= 0);  // made, after the delay

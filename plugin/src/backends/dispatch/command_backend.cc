@@ -18,6 +18,8 @@
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
 #include "backends/dispatch/stub/command.h"
+#include "core/child_reader.h"
+#include "core/command_memory.h"
 #include "core/selector.h"
 
 namespace syscost::dispatch {
@@ -138,7 +140,7 @@ const char* reason_of(StoodAside aside) {
   }
 }
 
-class CommandBackend final : public Backend {
+class CommandBackend final : public Backend, private ChildReader, private CommandMemory {
  public:
   CommandBackend(std::string_view name, CommandCounts* counts, int file)
       : name_(name), counts_(*counts), file_(file), programs_(signal_safe::kPrograms) {}
@@ -177,6 +179,7 @@ class CommandBackend final : public Backend {
   Result<void> attach() override { return {}; }
 
  private:
+  void* find_extension(std::string_view name) override { return pick<ChildReader, CommandMemory>(name, this, this); }
   const std::string name_;
   CommandCounts& counts_;
   const int file_;

@@ -23,6 +23,11 @@
 #include "backends/dispatch/stub_calls.h"
 #include "backends/dispatch/threads.h"
 #include "backends/dispatch/trace.h"
+#include "core/call_stack.h"
+#include "core/call_trace.h"
+#include "core/fault_rule.h"
+#include "core/file_calls.h"
+#include "core/mapped_peak.h"
 #include "os/memory.h"
 
 namespace syscost::dispatch {
@@ -43,7 +48,7 @@ constexpr int kCalibrationCalls = 60;
 std::atomic<Generation> last_generation{0};
 std::atomic<bool> is_open{false};
 
-class DispatchBackend final : public Backend {
+class DispatchBackend final : public Backend, private MappedPeakMeter {
  public:
   explicit DispatchBackend(Patching patching)
       : patching_(patching), name_(patching == Patching::never ? "dispatch-trap" : "dispatch") {}
@@ -83,7 +88,6 @@ class DispatchBackend final : public Backend {
   std::uint64_t* process_control() override { return &syscost_state.lanes[0].control; }
   void read(Lane lane, CallTable& into) override;
   void read_crossings(CrossingSink& sink) override;
-  CallTrace* trace() override { return trace_.get(); }
   Losses losses() const override { return {late_, segments_.lost()}; }
   Result<std::uint64_t> hidden_losses() override;
   std::uint64_t hidden_losses_beside_scopes() const override { return losses_of_unseen_; }
@@ -92,9 +96,6 @@ class DispatchBackend final : public Backend {
   /// The kernel arms only the thread that asks for it.
   bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
-  const StackSource* stacks() const override { return stacks_.get(); }
-  FaultInjector* faults() override { return &faults_; }
-  FileRecorder* files() override { return &files_; }
   void prepare_mapped_peak() override { mapped_peak_.prepare(patching_ == Patching::allowed); }
   void begin_mapped_peak() override { mapped_peak_.begin(); }
   std::optional<std::uint64_t> end_mapped_peak() override;
@@ -103,6 +104,10 @@ class DispatchBackend final : public Backend {
   }
 
  private:
+  void* find_extension(std::string_view name) override {
+    return pick<CallTrace, StackSource, FaultInjector, FileRecorder, MappedPeakMeter>(name, trace_.get(), stacks_.get(),
+                                                                                      &faults_, &files_, this);
+  }
   Result<void> prove();
   /// Counts the other threads of this process: notes if the opener is alone, and which threads are never seen.
   void count_others();

@@ -19,6 +19,9 @@
 #include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/scheduler_events.h"
 #include "backends/ebpf/segments.h"
+#include "core/child_reader.h"
+#include "core/mapped_peak.h"
+#include "core/scheduler_trace.h"
 #include "os/confinement.h"
 #include "os/detached_process.h"
 #include "os/memory.h"
@@ -34,7 +37,7 @@ struct ThreadRegistration {
 };
 thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
 
-class EbpfBackend final : public Backend {
+class EbpfBackend final : public Backend, private ChildReader, private MappedPeakMeter {
  public:
   explicit EbpfBackend(ProcessAttachment programs)
       : programs_(std::move(programs)),
@@ -69,7 +72,6 @@ class EbpfBackend final : public Backend {
   }
 
   std::string remark() const override { return remark_; }
-  SchedulerTrace* scheduler() override { return memory_.scheduler.empty() || is_fork_child() ? nullptr : &scheduler_; }
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
@@ -125,6 +127,10 @@ class EbpfBackend final : public Backend {
   static void store(__u64& word, std::uint64_t value) {
     // Sequentially consistent: the programs' announcements are read only after this is visible.
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
+  }
+  void* find_extension(std::string_view name) override {
+    const bool has_scheduler = !memory_.scheduler.empty() && !is_fork_child();
+    return pick<ChildReader, MappedPeakMeter, SchedulerTrace>(name, this, this, has_scheduler ? &scheduler_ : nullptr);
   }
   // It has no shared memory: each function asks first.
   bool is_fork_child() const { return programs_.is_fork_child(); }
@@ -377,7 +383,7 @@ Result<void> EbpfBackend::prove_children() {
 }
 
 Result<void> EbpfBackend::prove_scheduler() {
-  if (scheduler() == nullptr) return {};
+  if (memory_.scheduler.empty()) return {};
   Result<std::string> remark = prove_scheduler_events(*this, scheduler_);
   if (!remark.ok()) return remark.failure();
   remark_ = remark.value();

@@ -14,6 +14,8 @@
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
+#include "core/child_reader.h"
+#include "core/fault_rule.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
@@ -21,7 +23,7 @@
 namespace syscost::seccomp {
 namespace {
 
-class SeccompBackend final : public Backend {
+class SeccompBackend final : public Backend, private ChildReader {
  public:
   SeccompBackend(Shared& shared, const Filter* filter)
       : shared_(shared),
@@ -63,13 +65,15 @@ class SeccompBackend final : public Backend {
                    "use another backend for times, or a Google Benchmark, which is counted in a process of its own"};
   }
   Result<void> attach() override { return {}; }
-  FaultInjector* faults() override { return &faults_; }
 
   /// Proves that it counts, and measures the time that counting adds to a call. `unobserved_ns`: the time of that call
   /// without counting.
   Result<void> prove_and_calibrate(double unobserved_ns);
 
  private:
+  void* find_extension(std::string_view name) override {
+    return pick<ChildReader, FaultInjector>(name, this, &faults_);
+  }
   struct LaneState {
     std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
     std::uint32_t ended_bank = 0;  // of the segment that the last boundary ended

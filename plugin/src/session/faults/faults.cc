@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "arguments/call_text.h"
+#include "core/fault_rule.h"
 #include "core/syscall_table.h"
 #include "os/memory.h"
 #include "session/options/fault_rules.h"
@@ -46,7 +47,7 @@ Result<OpenFault*> Faults::open(std::string_view selector, const FaultRule& want
   if (shared_.has_no_faults()) return nullptr;
   OpenBackend* const opened = shared_.backend.current();
   if (opened == nullptr) return *shared_.backend.why_not();
-  FaultInjector* const injector = opened->backend->faults();
+  FaultInjector* const injector = opened->backend->extension<FaultInjector>();
   if (injector == nullptr) {
     return Failure{
         "backend " + std::string(opened->backend->name()) + " only counts calls, and cannot make one fail or forbid it",
@@ -148,7 +149,7 @@ void Faults::begin_test() {
   if (!shared_.options.wants_faults() || shared_.is_fork_child() || !of_test_.empty()) return;
   OpenBackend* const opened = shared_.backend.current();
   const OwnCalls own(opened);
-  FaultInjector* const injector = opened != nullptr ? opened->backend->faults() : nullptr;
+  FaultInjector* const injector = opened != nullptr ? opened->backend->extension<FaultInjector>() : nullptr;
   const bool is_brk_refused = injector != nullptr && !injector->answers_brk();
   const auto add = [&](std::string_view selector, const FaultRule& rule, std::size_t request) {
     const Result<OpenFault*> fault = open(selector, rule);

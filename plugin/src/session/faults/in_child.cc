@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "core/fault_rule.h"
 #include "os/proc.h"
 #include "os/program_files.h"
 #include "session/faults/faults.h"
@@ -107,7 +108,7 @@ failure_detail::ChildRun Faults::run_in_child(const std::function<std::string()>
     return run;
   };
   OpenBackend* const opened = shared_.backend.current();
-  FaultInjector* const injector = opened != nullptr ? opened->backend->faults() : nullptr;
+  FaultInjector* const injector = opened != nullptr ? opened->backend->extension<FaultInjector>() : nullptr;
   if (shared_.is_fork_child()) return refuse("this is a fork child");
   if (injector == nullptr) return refuse("the backend makes no calls");
   if (!injector->begins_in_fork_children()) {

@@ -11,6 +11,8 @@
 #include <set>
 #include <vector>
 
+#include "core/call_stack.h"
+#include "core/file_calls.h"
 #include "crash/image.h"
 #include "crash/journal.h"
 #include "crash/trials.h"
@@ -51,7 +53,7 @@ class OpenScope {
 
 void PowerCuts::mark(std::string_view name) {
   OpenBackend* const opened = shared_.is_fork_child() ? nullptr : shared_.backend.current();
-  FileRecorder* const recorder = opened != nullptr ? opened->backend->files() : nullptr;
+  FileRecorder* const recorder = opened != nullptr ? opened->backend->extension<FileRecorder>() : nullptr;
   if (recorder != nullptr) recorder->mark(name);
 }
 
@@ -91,7 +93,7 @@ CrashReport PowerCuts::run(const std::string& directory, const std::function<voi
 Result<FileRecorder*> PowerCuts::find_recorder() {
   OpenBackend* const opened = shared_.backend.current();
   if (opened == nullptr) return *shared_.backend.why_not();
-  FileRecorder* const recorder = opened->backend->files();
+  FileRecorder* const recorder = opened->backend->extension<FileRecorder>();
   if (recorder == nullptr) {
     return Failure{
         "Backend " + std::string(opened->backend->name()) + " only counts calls, and does not see what they write.",
@@ -144,7 +146,7 @@ Result<crash::Recording> PowerCuts::record(const std::string& directory, const s
 
 std::map<std::uint32_t, std::string> PowerCuts::lines_of(std::span<const FileCall> calls) {
   std::map<std::uint32_t, std::string> lines;
-  const StackSource* const stacks = shared_.backend.current()->backend->stacks();
+  const StackSource* const stacks = shared_.backend.current()->backend->extension<StackSource>();
   std::pmr::set<std::uint32_t> wanted(&mapped_memory());
   for (const FileCall& call : calls) wanted.insert(call.stack);
   wanted.erase(0);

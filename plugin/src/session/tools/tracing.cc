@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "session/tools/tracing.h"
 
+#include "os/text.h"
 #include "session/process/messages.h"
 #include "session/tools/profiler_session.h"
 
@@ -36,37 +37,43 @@ void Tracing::report_unused() const {
 
 // ---- a test ---------------------------------------------------------------------------------------------------------
 
-bool Tracing::begin_test() {
+void Tracing::prepare(OpenWindow& window) {
+  if (window.kind != adapter::Kind::test || window.is_command) return;
+  shared_.recorder.enter_file();
   findings_.clear();
-  return attach();
+  is_whole_ = true;
+  window.has_foreign_time = attach();
 }
 
 /// For a loop. If a scope is open around it, the tool stays attached, disarmed: the scope would be charged for stopping
 /// it.
 void Tracing::suspend(OpenWindow& window) {
-  if (!window.is_traced || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
+  if (!window.has_foreign_time || !profilers_.tools().is_attached() || shared_.scopes.open_count() > 0) return;
   const Recorder::Lock guard = shared_.recorder.take_lock();
   shared_.recorder.enter_file();
-  window.is_trace_whole = detach(findings_) && window.is_trace_whole;
+  is_whole_ = detach(findings_) && is_whole_;
 }
 
 void Tracing::resume(OpenWindow& window) {
-  if (!window.is_traced || profilers_.tools().is_attached()) return;
+  if (!window.has_foreign_time || profilers_.tools().is_attached()) return;
   const Recorder::Lock guard = shared_.recorder.take_lock();
   shared_.recorder.enter_file();
-  window.is_trace_whole = attach() && window.is_trace_whole;
+  is_whole_ = attach() && is_whole_;
 }
 
-std::vector<std::string> Tracing::conclude(OpenWindow& window, const csv::WindowColumns& columns,
-                                           const detail::CostData* counted, int framework_writes) {
+void Tracing::conclude(ClosedWindow& closed) {
+  OpenWindow& window = closed.window;
+  if (!window.has_foreign_time) return;
   shared_.recorder.enter_file();
-  if (profilers_.tools().is_attached()) window.is_trace_whole = detach(findings_) && window.is_trace_whole;
+  if (profilers_.tools().is_attached()) is_whole_ = detach(findings_) && is_whole_;
   // Incomplete numbers can only differ, and a message has named the missing part already.
   const TracedWindow traced =
       profilers_.conclude(std::exchange(findings_, {}), {"test " + window.test, folder_of(window)},
-                          window.is_trace_whole ? counted : nullptr, shared_.run.backend, framework_writes);
-  add_rows(columns, traced);
-  return traced.lines;
+                          is_whole_ ? closed.cost.get() : nullptr, shared_.run.backend, closed.framework_writes);
+  add_rows(closed.columns, traced);
+  // They name processes, files and functions of others.
+  for (const std::string& line : traced.lines) closed.lines.push_back(printable(line));
+  closed.remark += ", traced by " + names() + ": no times";
 }
 
 /// Returns the folder of the test or set-up; makes it when it is first needed.

@@ -19,10 +19,11 @@
 #include "session/tools/profiler_session.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
+#include "session/windows/window_observer.h"
 
 namespace syscost::session {
 
-class Tracing final : public WindowTools {
+class Tracing final : public WindowObserver {
  public:
   Tracing(Measurement& shared, ToolOpener opener) : shared_(shared), profilers_(std::move(opener)) {}
 
@@ -33,15 +34,26 @@ class Tracing final : public WindowTools {
   ProfilerSession& profilers() { return profilers_; }
   const ProfilerSession& profilers() const { return profilers_; }
 
-  bool is_on() const override { return profilers_.is_on(); }
-  std::string names() const override { return profilers_.names(); }
-  bool begin_test() override;
-  void arm() noexcept override { profilers_.tools().arm(); }
-  void disarm() noexcept override { profilers_.tools().disarm(); }
+  /// True when the run has tools.
+  bool is_on() const { return profilers_.is_on(); }
+  /// `bpftrace`, `bpftrace and perf`.
+  std::string names() const { return profilers_.names(); }
+  void arm() noexcept { profilers_.tools().arm(); }
+  void disarm() noexcept { profilers_.tools().disarm(); }
+
+  // Of a test.
+
+  bool takes_windows() const override { return is_on(); }
+  void prepare(OpenWindow& window) override;
+  void arm(OpenWindow& window) noexcept override {
+    if (window.has_foreign_time) arm();
+  }
+  void disarm(OpenWindow& window) noexcept override {
+    if (window.has_foreign_time) disarm();
+  }
   void suspend(OpenWindow& window) override;
   void resume(OpenWindow& window) override;
-  std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
-                                    const detail::CostData* counted, int framework_writes) override;
+  void conclude(ClosedWindow& closed) override;
 
   // For one more pass of a loop.
 
@@ -71,7 +83,8 @@ class Tracing final : public WindowTools {
 
   Measurement& shared_;
   ProfilerSession profilers_;
-  Findings findings_;  // of the open test's stretches so far
+  Findings findings_;     // of the open test's stretches so far
+  bool is_whole_ = true;  // they were attached in all stretches of the open test
 };
 
 }  // namespace syscost::session

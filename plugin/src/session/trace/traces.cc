@@ -18,6 +18,9 @@
 #include <vector>
 
 #include "arguments/call_text.h"
+#include "core/call_stack.h"
+#include "core/call_trace.h"
+#include "core/scheduler_trace.h"
 #include "core/syscall_table.h"
 #include "os/memory.h"
 #include "session/process/messages.h"
@@ -109,11 +112,11 @@ class Writer final : public CallEventSink {
 };
 
 CallTrace* trace_of(const OpenBackend* opened) {
-  return opened != nullptr ? opened->backend->trace() : nullptr;
+  return opened != nullptr ? opened->backend->extension<CallTrace>() : nullptr;
 }
 
 SchedulerTrace* scheduler_of(const OpenBackend* opened) {
-  return opened != nullptr ? opened->backend->scheduler() : nullptr;
+  return opened != nullptr ? opened->backend->extension<SchedulerTrace>() : nullptr;
 }
 
 }  // namespace
@@ -173,15 +176,17 @@ void Traces::write(CallTrace& trace, const StackSource* stacks, const std::strin
   }
 }
 
-void Traces::prepare(const OpenWindow& window) {
+void Traces::prepare(OpenWindow& window) {
   SchedulerTrace* scheduler = scheduler_of(window.opened);
   if (scheduler != nullptr) scheduler->clear();
 }
 
-void Traces::conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
-                      const std::shared_ptr<const detail::CostData>& cost) {
-  conclude_trace(window, spoken, end_ns, cost);
-  conclude_scheduler(window, spoken, end_ns, cost);
+void Traces::conclude(ClosedWindow& closed) {
+  if (!shared_.options.trace.wanted && !shared_.options.scheduler.wanted) return;
+  shared_.recorder.enter_file();
+  const std::string spoken(closed.spoken);
+  conclude_trace(closed.window, spoken, closed.end_ns, closed.cost);
+  conclude_scheduler(closed.window, spoken, closed.end_ns, closed.cost);
 }
 
 void Traces::conclude_scheduler(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
@@ -237,7 +242,7 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
     own.cost = cost;
     const Result<std::string> folder = folder_of(window);
     if (folder.ok()) {
-      write(*trace, window.opened->backend->stacks(), folder.value(), spoken, &own);
+      write(*trace, window.opened->backend->extension<StackSource>(), folder.value(), spoken, &own);
     } else {
       shared_.recorder.note_problem(folder.failure());
     }
@@ -245,11 +250,13 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
   trace->restart();
 }
 
-void Traces::write_stacks(OpenWindow& window, const detail::CostData& cost) {
-  if (!artifacts_.has_value() || !shared_.options.writes_stacks()) return;
-  const std::pmr::string text = shared_.call_sites().folded(cost);
+void Traces::add_columns(ClosedWindow& closed) {
+  if (closed.cost == nullptr || !shared_.options.writes_stacks()) return;
+  shared_.recorder.enter_file();
+  if (!artifacts_.has_value()) return;
+  const std::pmr::string text = shared_.call_sites().folded(*closed.cost);
   if (text.empty()) return;
-  const Result<std::string> folder = folder_of(window);
+  const Result<std::string> folder = folder_of(closed.window);
   const Result<void> written =
       folder.ok() ? artifacts_->write(folder.value(), "stacks.folded", text) : folder.failure();
   if (!written.ok()) shared_.recorder.note_problem(written.failure());
@@ -279,7 +286,7 @@ void Traces::conclude_process() {
   if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause_trace(*trace)) return;
   // For the sites. If another thread holds the lock, the events have none.
   const Recorder::Lock guard = shared_.recorder.take_lock_within_a_second();
-  const StackSource* const stacks = guard.owns_lock() ? opened->backend->stacks() : nullptr;
+  const StackSource* const stacks = guard.owns_lock() ? opened->backend->extension<StackSource>() : nullptr;
   const Result<std::string> folder = artifacts_->make_folder({}, "process " + std::to_string(getpid()));
   if (folder.ok()) {
     write(*trace, stacks, folder.value(), "the process", nullptr);

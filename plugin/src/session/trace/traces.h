@@ -15,6 +15,7 @@
 #include "session/trace/mapped_text.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
+#include "session/windows/window_observer.h"
 
 namespace syscost::session {
 
@@ -22,16 +23,19 @@ namespace syscost::session {
 // `trace.strace`, text as of strace, `trace.pftrace` for Perfetto, `stacks.folded`, call stacks for flamegraph.pl, and
 // `sched.csv`, the scheduler's events. In a program without tests, one pair of traces for the process, at its end.
 
-class Traces final : public WindowTrace {
+class Traces final : public WindowObserver, public StackFiles {
  public:
   explicit Traces(Measurement& shared) : shared_(shared) {}
 
   /// Makes the folder, if the options request one of them.
   Result<void> start();
-  void prepare(const OpenWindow& window) override;
-  void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
-                const std::shared_ptr<const detail::CostData>& cost) override;
-  void write_stacks(OpenWindow& window, const detail::CostData& cost) override;
+  bool takes_windows() const override {
+    return shared_.options.trace.wanted || shared_.options.scheduler.wanted || shared_.options.where.wanted;
+  }
+  void prepare(OpenWindow& window) override;
+  void conclude(ClosedWindow& closed) override;
+  /// Writes the window's call stacks, if the run has a folder for them.
+  void add_columns(ClosedWindow& closed) override;
   void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
                     const detail::CostData& cost) override;
   /// At the process's end: writes what scopes outside of windows have left, and prints a message if there was no window

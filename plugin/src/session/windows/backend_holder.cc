@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/call_stack.h"
 #include "os/memory.h"
 #include "session/windows/open_window.h"
 
@@ -49,7 +50,8 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .threads = capabilities.threads,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
-  if (const StackSource* stacks = backend->stacks(); stacks != nullptr) cost->make_extra().stacks = stacks;
+  if (const StackSource* stacks = backend->extension<StackSource>(); stacks != nullptr)
+    cost->make_extra().stacks = stacks;
   return cost;
 }
 

@@ -13,6 +13,7 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
+#include "core/fault_rule.h"
 #include "core/window_book.h"
 #include "os/errors.h"
 #include "session/options/options.h"
@@ -90,7 +91,8 @@ class BackendHolder {
 /// The half of it for where no window is open on the thread: its calls meet no fault.
 class OwnWork {
  public:
-  explicit OwnWork(OpenBackend* opened) : faults_(opened != nullptr ? opened->backend->faults() : nullptr) {
+  explicit OwnWork(OpenBackend* opened)
+      : faults_(opened != nullptr ? opened->backend->extension<FaultInjector>() : nullptr) {
     if (faults_ != nullptr) thread_ = faults_->begin_own_work();
   }
   ~OwnWork() {

@@ -4,34 +4,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/call_stack.h"
+#include "core/mapped_peak.h"
 #include "os/memory.h"
+#include "session/process/messages.h"
 
 namespace syscost::session {
 namespace {
-
-/// With a filter, calls that map memory may not be counted.
-Backend* notes_mapped(const OpenWindow& window, const Measurement& shared) {
-  const bool sees_all = window.opened != nullptr && shared.options.filter == nullptr;
-  return sees_all ? window.opened->backend.get() : nullptr;
-}
-
-/// The most that was mapped in the window above what was mapped when it began, as far as its counted calls and its end
-/// say. Empty: some calls were not seen.
-std::optional<std::uint64_t> peak_after_calls(const OpenWindow& window, const OpenThings& after, const LeftOpen& left,
-                                              const detail::CostData* cost) {
-  if (!window.most_mapped.has_value() || !left.mapped_bytes.has_value()) return {};
-  if (cost == nullptr || cost->lost + cost->late > 0) return {};
-  const std::uint64_t most = *window.most_mapped;
-  // More than the process ever had: another file has had the number of ours.
-  if (most > after.mapped_at_begin->most_bytes) return {};
-  const std::uint64_t at_begin = window.open_before->mapped_at_end->bytes;
-  return std::max(most > at_begin ? most - at_begin : 0, *left.mapped_bytes);
-}
 
 bool is_set_up(const OpenWindow& window) {
   return window.kind != adapter::Kind::test && window.name == "set-up";
@@ -39,58 +24,93 @@ bool is_set_up(const OpenWindow& window) {
 
 }  // namespace
 
-void Leaks::begin(OpenWindow& window, Measurement& shared) {
+/// With a filter, calls that map memory may not be counted.
+MappedPeakMeter* Leaks::meter(const OpenWindow& window) const {
+  const bool sees_all = window.opened != nullptr && shared_.options.filter == nullptr;
+  return sees_all ? window.opened->backend->extension<MappedPeakMeter>() : nullptr;
+}
+
+/// The most that was mapped in the window above what was mapped when it began, as far as its counted calls and its end
+/// say. Empty: some calls were not seen.
+std::optional<std::uint64_t> Leaks::peak_after_calls(const OpenThings& after, const LeftOpen& left,
+                                                     const detail::CostData* cost) const {
+  if (!most_mapped_.has_value() || !left.mapped_bytes.has_value()) return {};
+  if (cost == nullptr || cost->lost + cost->late > 0) return {};
+  const std::uint64_t most = *most_mapped_;
+  // More than the process ever had: another file has had the number of ours.
+  if (most > after.mapped_at_begin->most_bytes) return {};
+  const std::uint64_t at_begin = before_->mapped_at_end->bytes;
+  return std::max(most > at_begin ? most - at_begin : 0, *left.mapped_bytes);
+}
+
+void Leaks::prepare(OpenWindow& window) {
+  before_.reset();
+  most_mapped_.reset();
+  left_.reset();
+  if (window.is_command) return;
   // It may map memory, which is not the window's.
-  const StackSource* const stacks = window.opened != nullptr ? window.opened->backend->stacks() : nullptr;
+  const StackSource* const stacks =
+      window.opened != nullptr ? window.opened->backend->extension<StackSource>() : nullptr;
   if (stacks != nullptr) stacks->begin_openers();
-  if (Backend* const backend = notes_mapped(window, shared)) backend->prepare_mapped_peak();
+  MappedPeakMeter* const peak = meter(window);
+  if (peak != nullptr) peak->prepare_mapped_peak();
   Result<OpenThings> now = OpenThings::now();
-  if (!now.ok()) return shared.recorder.note_problem(now.failure());
-  window.open_before = std::move(now.value());
-  for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*window.open_before);
-  if (window.kind == adapter::Kind::test || is_set_up(window)) return;
-  // What the set-up opened is the tear-down's to close.
+  if (!now.ok()) return shared_.recorder.note_problem(now.failure());
+  before_ = std::move(now.value());
+  for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*before_);
   const auto opened = of_set_ups_.find({window.kind, window.test});
-  if (opened == of_set_ups_.end()) return;
-  window.open_before->take_out(opened->second);
-  of_set_ups_.erase(opened);
+  if (window.kind != adapter::Kind::test && !is_set_up(window) && opened != of_set_ups_.end()) {
+    // The set-up's things are the tear-down's to close.
+    before_->take_out(opened->second);
+    of_set_ups_.erase(opened);
+  }
+  if (peak != nullptr) peak->begin_mapped_peak();
 }
 
-void Leaks::begin_calls(const OpenWindow& window, const Measurement& shared) {
-  if (!window.open_before.has_value()) return;
-  if (Backend* const backend = notes_mapped(window, shared)) backend->begin_mapped_peak();
+/// Other threads' calls from now on are no window's.
+void Leaks::read(OpenWindow& window) noexcept {
+  if (!before_.has_value()) return;
+  if (MappedPeakMeter* const peak = meter(window)) most_mapped_ = peak->end_mapped_peak();
 }
 
-void Leaks::end_calls(OpenWindow& window, const Measurement& shared) {
-  if (!window.open_before.has_value()) return;
-  if (Backend* const backend = notes_mapped(window, shared)) window.most_mapped = backend->end_mapped_peak();
-}
-
-std::optional<LeftOpen> Leaks::end(OpenWindow& window, const detail::CostData* cost, Measurement& shared) {
-  if (!window.open_before.has_value()) return std::nullopt;
+void Leaks::end(OpenWindow& window, const detail::CostData* cost) {
+  // Things that are open in the middle of a test are no leaks.
+  if (!before_.has_value() || window.is_cut_off) return;
   Result<OpenThings> now = OpenThings::now();
-  if (!now.ok()) {
-    shared.recorder.note_problem(now.failure());
-    return std::nullopt;
+  if (!now.ok()) return shared_.recorder.note_problem(now.failure());
+  if (is_set_up(window)) {
+    now.value().take_out(*before_);
+    of_set_ups_.insert_or_assign({window.kind, window.test}, std::move(now.value()));
+    return;
   }
-  if (!is_set_up(window)) {
-    LeftOpen left(*window.open_before, now.value());
-    if (window.excluded.empty()) {
-      name_openers(left, window.opened, shared);
-      left.peak_mapped_bytes = std::max(left.peak_mapped_bytes, peak_after_calls(window, now.value(), left, cost));
-    } else {
-      // What a loop does is not counted by its calls.
-      left.peak_mapped_bytes.reset();
-    }
-    return left;
+  left_.emplace(*before_, now.value());
+  if (window.excluded.empty()) {
+    name_openers(*left_, window.opened, shared_);
+    left_->peak_mapped_bytes = std::max(left_->peak_mapped_bytes, peak_after_calls(now.value(), *left_, cost));
+  } else {
+    // The calls do not count what a loop does.
+    left_->peak_mapped_bytes.reset();
   }
-  now.value().take_out(*window.open_before);
-  of_set_ups_.insert_or_assign({window.kind, window.test}, std::move(now.value()));
-  return std::nullopt;
+}
+
+void Leaks::add_columns(ClosedWindow& closed) {
+  if (!left_.has_value()) return;
+  const auto add = [&](schema::Column column, std::optional<std::uint64_t> number) {
+    if (number.has_value()) closed.columns.added.emplace_back(column, std::to_string(*number));
+  };
+  add(schema::Column::kDescriptorsLeft, left_->descriptors.size());
+  add(schema::Column::kThreadsLeft, left_->threads.size());
+  if (left_->children.has_value()) add(schema::Column::kChildrenLeft, left_->children->size());
+  add(schema::Column::kMappedBytesLeft, left_->mapped_bytes);
+  add(schema::Column::kPeakMappedBytes, left_->peak_mapped_bytes);
+  closed.columns.added.emplace_back(schema::Column::kLeftOpen, left_->list_text());
+  if (left_->is_nothing()) return;
+  closed.has_row = true;
+  say(std::string(closed.spoken) + " left open: " + left_->text());
 }
 
 void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
-  const StackSource* const stacks = opened != nullptr ? opened->backend->stacks() : nullptr;
+  const StackSource* const stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
   // A call that was not selected may have closed and opened the descriptor since.
   if (stacks == nullptr || shared.options.filter != nullptr || left.is_nothing()) return;
   std::pmr::vector<std::pair<std::uint32_t, std::string*>> found(&mapped_memory());

@@ -7,33 +7,42 @@
 // ended, the tear-down leaves them. The same holds for environments.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
+#include "core/mapped_peak.h"
 #include "os/proc.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
+#include "session/windows/window_observer.h"
 
 namespace syscost::session {
 
-/// Not thread-safe. Makes syscalls: call it before the window is armed, and after it is disarmed. The caller holds the
-/// lock of the recorder, which gets the reason if /proc cannot be read.
-class Leaks {
+class Leaks final : public WindowObserver {
  public:
-  void begin(OpenWindow& window, Measurement& shared);
-  /// Last before the window is armed, and first after it is disarmed: what other threads map in between belongs to no
-  /// window.
-  static void begin_calls(const OpenWindow& window, const Measurement& shared);
-  static void end_calls(OpenWindow& window, const Measurement& shared);
-  /// Nullopt: begin() was not called, or could not read; or the window is a set-up. `cost`: what the window counted;
-  /// null if nothing.
-  std::optional<LeftOpen> end(OpenWindow& window, const detail::CostData* cost, Measurement& shared);
+  explicit Leaks(Measurement& shared) : shared_(shared) {}
+
+  bool takes_windows() const override { return shared_.options.leaks; }
+  void prepare(OpenWindow& window) override;
+  void read(OpenWindow& window) noexcept override;
+  void end(OpenWindow& window, const detail::CostData* cost) override;
+  void add_columns(ClosedWindow& closed) override;
 
  private:
   using Owner = std::pair<adapter::Kind, std::string>;  // a suite, or the environments
 
+  MappedPeakMeter* meter(const OpenWindow& window) const;
+  std::optional<std::uint64_t> peak_after_calls(const OpenThings& after, const LeftOpen& left,
+                                                const detail::CostData* cost) const;
+
+  Measurement& shared_;
+  // Of the open window; empty if /proc could not be read.
+  std::optional<OpenThings> before_;
+  std::optional<std::uint64_t> most_mapped_;  // bytes, after its calls
+  std::optional<LeftOpen> left_;
   std::map<Owner, OpenThings> of_set_ups_;  // what they opened, and what was open at each begin of a window since then
 };
 

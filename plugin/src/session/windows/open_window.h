@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The window that an adapter has open (a test, a suite's set-up, an environment), the kernel's numbers of the process
-// at its start, and the interfaces by which the tools and the trace follow it.
+// The window that an adapter has open (a test, a suite's set-up, an environment), and the kernel's numbers of the
+// process at its start.
 #pragma once
 
 #include <cstdint>
@@ -65,10 +65,7 @@ struct OpenWindow {
   std::string own_program;
   std::string starter;  ///< For a command: the program of this process. The command's process began as it.
   Usage usage_before;
-  // With --syscost_leaks:
-  std::optional<OpenThings> open_before;
-  std::optional<std::uint64_t> most_mapped;  ///< Bytes, after its calls (Backend::end_mapped_peak()).
-  std::uint64_t opened_ns = 0;               ///< On the monotonic clock.
+  std::uint64_t opened_ns = 0;  ///< On the monotonic clock.
   std::uint64_t start_ns = 0;  ///< opened_ns, moved on by each pause: the window's own time is what is left to its end.
   // The loops inside, which are not part of the window.
   std::string excluded;  // "excludes loop flush"
@@ -78,57 +75,10 @@ struct OpenWindow {
   OpenBackend* opened = nullptr;
   WindowBook::Window* book_window = nullptr;
   std::uint64_t hidden_losses_before = 0;  ///< OpenBackend::hidden_losses() of `opened` when the window opened.
-  // Tools beside us.
-  bool is_traced = false;      ///< A tool is or was attached: the window has no times.
-  bool is_trace_whole = true;  ///< It was attached in all stretches of the window.
-  std::string folder;          ///< For the tools' files; empty until it is needed.
-};
-
-// WindowTools: the tools beside us, as a window sees them. session/tools implements the interface.
-
-class WindowTools {
- public:
-  virtual ~WindowTools() = default;
-
-  /// True when the run has tools.
-  virtual bool is_on() const = 0;
-  /// `bpftrace`, `bpftrace and perf`.
-  virtual std::string names() const = 0;
-
-  /// Attaches them before a test's window opens. False, with a message, if that fails. The caller holds Recorder's
-  /// lock, after enter_file().
-  virtual bool begin_test() = 0;
-  /// No syscall.
-  virtual void arm() noexcept = 0;
-  virtual void disarm() noexcept = 0;
-  /// For a loop inside the test: detach them, and attach them again.
-  virtual void suspend(OpenWindow& window) = 0;
-  virtual void resume(OpenWindow& window) = 0;
-  /// Writes files and rows of a test directly after its window was closed; returns the lines for people. `counted`
-  /// still holds the framework's own writes, as the tools' counts do. The caller holds Recorder's lock.
-  virtual std::vector<std::string> conclude(OpenWindow& window, const csv::WindowColumns& columns,
-                                            const detail::CostData* counted, int framework_writes) = 0;
-};
-
-// WindowTrace: the files of --syscost_trace, --syscost_where and --syscost_sched, as a window sees them. session/trace
-// implements the interface.
-
-class WindowTrace {
- public:
-  virtual ~WindowTrace() = default;
-
-  /// Call it before a window opens.
-  virtual void prepare(const OpenWindow& window) = 0;
-  /// Writes the files of a window that was closed, and forgets its events. `cost` still has all calls of the window;
-  /// null if its counts are void. Makes syscalls: between windows. The caller holds Recorder's lock.
-  virtual void conclude(OpenWindow& window, const std::string& spoken, std::uint64_t end_ns,
-                        const std::shared_ptr<const detail::CostData>& cost) = 0;
-  /// Writes the call stacks of a window that was closed, if the run has a folder for them. `cost` has the calls of the
-  /// window's rows. As conclude().
-  virtual void write_stacks(OpenWindow& window, const detail::CostData& cost) = 0;
-  /// The same of a loop or a scope, in a folder `KIND NAME` of its test's folder.
-  virtual void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
-                            const detail::CostData& cost) = 0;
+  // Set by observers.
+  bool has_foreign_time = false;  ///< All times include an observer's, so the row has none.
+  bool is_cut_off = false;        ///< The process ends in the middle of it.
+  std::string folder;             ///< For files about the window; empty until it is needed.
 };
 
 /// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.

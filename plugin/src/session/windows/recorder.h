@@ -111,7 +111,14 @@ bool is_empty(const CallTable& table);
 // If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
 // whole. So the recorder prints the first failure, remembers each one, and the tests go on.
 
-class WindowTrace;
+/// Writes the call stacks of rows into files. The caller holds Recorder's lock.
+class StackFiles {
+ public:
+  virtual ~StackFiles() = default;
+  /// Those of a loop or a scope, in a folder `KIND NAME` of its test's folder. Makes syscalls: between windows.
+  virtual void write_stacks(std::string_view kind, std::string_view test, std::string_view name,
+                            const detail::CostData& cost) = 0;
+};
 
 /// What lost events mean for the run.
 enum class LossRule {
@@ -146,7 +153,7 @@ class Recorder {
   void set_call_sites(CallSites* sites) { sites_ = sites; }
 
   /// Also writes the call stacks of loops and named scopes into files. `files` must outlive it.
-  void set_stack_files(WindowTrace& files) { stack_files_ = &files; }
+  void set_stack_files(StackFiles& files) { stack_files_ = &files; }
 
   /// The columns of every row that follows. The run's own row goes before the next window's.
   void set_run(const csv::RunColumns& run);
@@ -215,7 +222,7 @@ class Recorder {
 
   ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
   CallSites* sites_ = nullptr;
-  WindowTrace* stack_files_ = nullptr;  // null = none are requested
+  StackFiles* stack_files_ = nullptr;  // null = none are requested
   std::pmr::list<NamedStacks> stacks_{&mapped_memory()};
   bool prints_scopes_ = false;
   WritingLock lock_;

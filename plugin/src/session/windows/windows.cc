@@ -133,22 +133,16 @@ void Windows::arm() {
   const Recorder::Lock guard = shared_.recorder.take_lock();
   const OwnCalls own(backend_of_open_scopes());
   // If no memory can be added, the pool uses malloc.
-  if (tools_.is_on() && window.kind == adapter::Kind::test && !window.is_command) {
-    shared_.recorder.enter_file();
-    window.is_traced = tools_.begin_test();
-  }
   static_cast<void>(top_up_quiet_memory());
-  if (shared_.options.leaks && !window.is_command) leaks_.begin(window, shared_);
+  tell(&WindowObserver::prepare, window);
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
-  trace_.prepare(window);
-  Leaks::begin_calls(window, shared_);
   write_marker("syscost-begin", window);
   window.opened_ns = window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
     window.hidden_losses_before = window.opened->hidden_losses(Reach::process);
     window.book_window = window.opened->book.open(Reach::process, between_.deputy(window.opened));
   }
-  if (window.is_traced) tools_.arm();
+  tell(&WindowObserver::arm, window);
 }
 
 /// Disarms, reads, and checks whether the backend was intact all the time. Null, with the reason, if there are no
@@ -162,7 +156,7 @@ std::shared_ptr<detail::CostData> Windows::read_and_check(OpenWindow& window,
   OpenBackend& opened = *window.opened;
   std::shared_ptr<detail::CostData> cost = opened.new_cost();
   opened.book.close(window.book_window, *cost, between_.deputy(&opened));
-  Leaks::end_calls(window, shared_);
+  tell(&WindowObserver::read, window);
   write_marker("syscost-end", window);
   Result<void> checked = shared_.backend.check(opened);
   if (checked.ok()) checked = check_locks_of_memory(*cost);
@@ -215,7 +209,7 @@ void Windows::settle_outcome(std::string_view outcome) {
 
 adapter::Report Windows::finish_closing(std::string_view outcome, int framework_writes, Outcome is) {
   OpenWindow& window = *shared_.window;
-  if (window.is_traced) tools_.disarm();
+  tell(&WindowObserver::disarm, window);
   // Read the clock before disarming, because reading the counts takes longer than a short test. If the clock is a
   // syscall, read it after disarming.
   const bool clock_is_quiet = window.opened == nullptr || window.opened->clock_is_quiet;
@@ -229,10 +223,10 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
   std::optional<PausedAlarm> paused;
-  const Options& options = shared_.options;
-  const bool may_take_long = options.trace.wanted || options.scheduler.wanted || options.where.wanted || options.leaks;
-  if (may_take_long || window.is_traced) paused.emplace();
-  const std::optional<LeftOpen> left = leaks_.end(window, cost.get(), shared_);
+  const bool is_observed =
+      std::any_of(observers_.begin(), observers_.end(), [](const WindowObserver* one) { return one->takes_windows(); });
+  if (is_observed) paused.emplace();
+  tell(&WindowObserver::end, window, cost.get());
   shared_.has_window.store(false, std::memory_order_release);
 
   Capabilities can = window.opened != nullptr ? window.opened->capabilities : Capabilities{};
@@ -250,12 +244,11 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   }
   const std::string detail = with_trace_lost(window.excluded, cost.get());
   columns.excluded = detail;
-  std::vector<std::string> tool_lines;
-  if (window.is_traced) {
-    // All times include the tool's, so the row has none.
+  const std::string spoken = spoken_name(columns.kind, columns.test, columns.window);
+  ClosedWindow closed{window, columns, cost, can, spoken, end_ns, framework_writes, false, {}, {}};
+  if (window.has_foreign_time) {
     can.latency = false;
     if (cost != nullptr) cost->measured.latency = false;
-    tool_lines = tools_.conclude(window, columns, cost.get(), framework_writes);
   } else {
     columns.wall_ns = end_ns - window.start_ns;
     usage_after.fill(columns, window.usage_before);
@@ -266,41 +259,22 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     }
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
-  if (shared_.options.trace.wanted || shared_.options.scheduler.wanted) {
-    shared_.recorder.enter_file();
-    trace_.conclude(window, spoken_name(columns.kind, columns.test, columns.window), end_ns, cost);
-  }
+  tell(&WindowObserver::conclude, closed);
   if (cost != nullptr && window.is_command) take_children(*cost, window);
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes, between_.of_framework());
-  if (cost != nullptr && shared_.options.writes_stacks()) {
-    shared_.recorder.enter_file();
-    trace_.write_stacks(window, *cost);
-  }
-  std::string left_open;
-  if (left.has_value()) {
-    left_open = left->list_text();
-    columns.descriptors_left = left->descriptors.size();
-    columns.threads_left = left->threads.size();
-    if (left->children.has_value()) columns.children_left = left->children->size();
-    columns.mapped_bytes_left = left->mapped_bytes;
-    columns.peak_mapped_bytes = left->peak_mapped_bytes;
-    columns.left_open = left_open;
-  }
-  const bool leaves_something = left.has_value() && !left->is_nothing();
-  if (leaves_something) say(spoken_name(columns.kind, columns.test, columns.window) + " left open: " + left->text());
+  tell(&WindowObserver::add_columns, closed);
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
-  if (has_numbers || leaves_something || window.kind == adapter::Kind::test)
+  if (has_numbers || closed.has_row || window.kind == adapter::Kind::test) {
     shared_.recorder.add(columns, cost.get(), can);
-  shared_.recorder.write(spoken_name(columns.kind, columns.test, columns.window));
+  }
+  shared_.recorder.write(spoken);
 
   const std::uint64_t elapsed_ns = end_ns - window.start_ns;
   adapter::Report report{cost != nullptr ? Cost(cost) : Cost(*why_not), went_back(elapsed_ns) ? 0 : elapsed_ns, {}};
   report.line = cost != nullptr ? report_line(*cost, report.wall_ns) : report.cost.to_string();
-  if (window.is_traced) report.line += ", traced by " + tools_.names() + ": no times";
-  // Tools name processes, files and functions of others.
-  for (std::string& line : tool_lines) line = printable(line);
-  report.tools = std::move(tool_lines);
+  report.line += closed.remark;
+  report.tools = std::move(closed.lines);
   if (shared_.options.filter != nullptr) report.counted = shared_.options.filter->text();
   report.loops = std::move(window.loop_lines);
   shared_.scopes.set_enclosing({}, {});
@@ -334,8 +308,7 @@ void Windows::end_open_window() {
         {what + " while rows were being written: it has no row", "end threads before exit()"});
     return;
   }
-  // What is open in the middle of a test is no leak.
-  shared_.window->open_before.reset();
+  shared_.window->is_cut_off = true;
   const adapter::Report report = finish_closing({}, 0, Outcome::settled);
   say(what + ": its row has what was counted until then");
   if (!shared_.prints_lines()) return;
@@ -344,8 +317,8 @@ void Windows::end_open_window() {
 }
 
 void Windows::stop_charging(std::optional<OwnCalls>& own, Pause pause) {
-  // A tool would see the syscall that the thread's first OwnCalls makes.
-  if (shared_.window.has_value() && shared_.window->is_traced) tools_.disarm();
+  // An observer would see the syscall that the thread's first OwnCalls makes.
+  if (shared_.window.has_value()) tell(&WindowObserver::disarm, *shared_.window);
   own.emplace(shared_.backend.current());
   if (!shared_.window.has_value()) return between_.stop();
   OpenWindow& window = *shared_.window;
@@ -360,13 +333,13 @@ void Windows::stop_charging(std::optional<OwnCalls>& own, Pause pause) {
   shared_.is_paused = pause == Pause::framework;
   window.loop_start_ns = monotonic_ns();
   window.loop_usage = Usage::now();
-  tools_.suspend(window);
+  tell(&WindowObserver::suspend, window);
 }
 
 void Windows::leave_out_pause(std::string_view excluded) {
   if (!shared_.window.has_value()) return;
   OpenWindow& window = *shared_.window;
-  tools_.resume(window);
+  tell(&WindowObserver::resume, window);
   if (!excluded.empty()) {
     window.excluded.append(window.excluded.empty() ? "excludes loop " : ", ").append(excluded);
   }
@@ -383,7 +356,7 @@ void Windows::charge_again(Pause pause) {
     window.opened->book.resume(window.book_window,
                                pause == Pause::framework ? between_.deputy(window.opened) : nullptr);
   }
-  if (window.is_traced) tools_.arm();
+  tell(&WindowObserver::arm, window);
 }
 
 int Windows::cycles(int fallback) {

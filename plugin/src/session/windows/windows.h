@@ -10,12 +10,14 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "session/windows/backend_holder.h"
 #include "session/windows/between_and_intervals.h"
-#include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
+#include "session/windows/window_observer.h"
 #include "syscost/adapter.h"
 
 namespace syscost::session {
@@ -28,8 +30,9 @@ enum class Outcome {
 
 class Windows {
  public:
-  Windows(Measurement& shared, WindowTools& tools, WindowTrace& trace)
-      : shared_(shared), between_(shared), tools_(tools), trace_(trace) {}
+  /// `observers` must outlive it.
+  Windows(Measurement& shared, std::vector<WindowObserver*> observers)
+      : shared_(shared), between_(shared), observers_(std::move(observers)) {}
 
   /// From now on, what happens while no window is open has a window of its own (between_and_intervals.h).
   void begin_between() { between_.begin(); }
@@ -77,11 +80,23 @@ class Windows {
   adapter::Report finish_closing(std::string_view outcome, int framework_writes, Outcome is);
   void explain_fork_child_with_window() const;
 
+  /// Calls `what` of each observer that takes windows.
+  template <class... Parameters, class... Arguments>
+  void tell(void (WindowObserver::*what)(Parameters...), Arguments&&... arguments) const {
+    for (WindowObserver* one : observers_) {
+      if (one->takes_windows()) (one->*what)(arguments...);
+    }
+  }
+  template <class... Parameters, class... Arguments>
+  void tell(void (WindowObserver::*what)(Parameters...) noexcept, Arguments&&... arguments) const noexcept {
+    for (WindowObserver* one : observers_) {
+      if (one->takes_windows()) (one->*what)(arguments...);
+    }
+  }
+
   Measurement& shared_;
   Between between_;
-  WindowTools& tools_;
-  WindowTrace& trace_;
-  Leaks leaks_;
+  const std::vector<WindowObserver*> observers_;
   std::atomic<bool> is_closing_{false};  // the open window; never reset before the next one opens
   std::atomic<int> cycles_{0};           // last answer inside the open window; 0 = none
 };
