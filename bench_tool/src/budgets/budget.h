@@ -14,8 +14,6 @@
 
 namespace syscost::bench::budgets {
 
-// Budget: a limit on one measure of some tests, as a file of the project states it.
-
 /// How much more than in the baseline is allowed.
 struct Growth {
   double share = 0;  ///< Of the baseline's value.
@@ -42,8 +40,6 @@ struct Budget {
   /// `calls of write`.
   std::string title() const;
 };
-
-// Which budgets a run exceeds.
 
 /// A window of the run, of the baseline, or of both.
 struct BudgetedWindow {
@@ -72,7 +68,7 @@ struct Judgement {
   std::size_t kept = 0;  ///< Limits that were not.
   /// A budget that limits nothing is a typing mistake: which, and that no test matches.
   std::vector<std::pair<std::size_t, std::string>> unmatched;
-  /// What it limits was not measured, or not in all tests: which, and why.
+  /// Budgets on something that was not measured, or not in all tests: which, and why.
   std::vector<std::pair<std::size_t, std::string>> unjudged;
 };
 

@@ -20,7 +20,7 @@
 
 namespace syscost::bench::budgets {
 
-// Amounts as people write them in a file of budgets: `100 ms`, `64 KiB`, `10%`. Nothing = the text is no such amount.
+// Amounts. Nothing: the text is no such amount.
 
 /// In ns.
 std::optional<double> parse_time_ns(std::string_view text);
@@ -28,8 +28,6 @@ std::optional<double> parse_time_ns(std::string_view text);
 std::optional<double> parse_bytes(std::string_view text);
 /// `10%` is 0.1.
 std::optional<double> parse_share(std::string_view text);
-
-// Measures: what a budget may limit, as a table: a new measure is one more entry.
 
 /// The source of a window's figures: a window of the run, or its lines in the baseline.
 struct Subject {
@@ -43,12 +41,12 @@ struct Subject {
 struct Figure {
   std::string of;  ///< The syscall; empty: the window.
   double value = 0;
-  std::string_view note = {};  ///< What a reader must know of the value.
+  std::string_view note = {};  ///< A reader must know it of the value.
 };
 
 enum class Unit { count, ns, bytes };
 
-/// What several windows together have of a measure.
+/// The value of a measure for several windows together.
 enum class Together {
   sum,
   most,     ///< The highest of theirs: a peak.

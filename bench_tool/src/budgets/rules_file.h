@@ -20,9 +20,7 @@
 
 namespace syscost::bench::budgets {
 
-// The bounds of a TOML file. The library that reads it calls itself for each part of a key and for each bracket, so a
-// file of a stranger could use up the stack. A file of ours has keys of one part and lists in tables.
-
+/// The bounds of a TOML file. A file of ours has keys of one part and lists in tables.
 inline constexpr std::size_t kMostTomlBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMostKeyParts = 64;
 inline constexpr std::size_t kMostNested = 16;
@@ -34,9 +32,6 @@ struct TomlExcess {
 
 /// The first place at which `text` exceeds a bound. Dots and brackets in texts and comments do not count.
 std::optional<TomlExcess> find_excess(std::string_view text);
-
-// RulesFile: what a project's file says about the counts of its tests: limits, counts that may vary, and changes that
-// are intended.
 
 /// An entry of `volatile` or `tolerate`.
 struct CountRule {

@@ -14,7 +14,7 @@
 
 namespace syscost::bench::cli {
 
-// Checks of single option values, with messages of our own: CLI11 words its own differently in each version.
+// Checks have messages of our own: CLI11 words its own differently in each version.
 
 /// Refuses "", which is what a variable of a script that was not set leaves.
 CLI::Validator not_empty();
@@ -24,9 +24,8 @@ CLI::Validator at_least_1000();
 /// A whole number from 1 to `most`, which is 1 000 000 000 or less.
 CLI::Validator at_least_1(std::size_t most);
 
-// Options that take a list of words with commas between, and may be given several times.
-
-/// Adds the words of each use to `values`. An empty word is an error.
+/// Adds an option that takes a list of words with commas between, and may be given several times. Adds the words of
+/// each use to `values`. An empty word is an error.
 inline void add_list(CLI::App& command, const char* name, std::vector<std::string>& values, const char* type,
                      const char* help) {
   command.add_option(name, values, help)
@@ -37,13 +36,10 @@ inline void add_list(CLI::App& command, const char* name, std::vector<std::strin
       ->check(not_empty());
 }
 
-// --test, which many commands have.
-
+/// Adds --test, which many commands have.
 void add_test_option(CLI::App& command, Options& options);
 
-// The command line of `baseline` and `check`, and of further runs.
-
-/// Adds the options that these commands alone have. `run`: check's RUN.
+/// Adds `baseline` or `check`, with the options that they alone have. `run`: check's RUN.
 CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_help);
 CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, const char* run_help);
 
@@ -51,39 +47,31 @@ CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, c
 void add_side_command(CLI::App& app, const std::string& name, std::vector<std::string>& command, const char* side);
 void add_run_budget(CLI::App& app, Options& options);
 
-/// Returns the fault of their options as a sentence, or "".
+/// Returns the fault of the options of `check`, and of those of further runs, as a sentence, or "".
 std::string check_fault(const Options& options);
 
-// The command line of `export`.
-
-/// Adds the options that this command alone has.
+/// Adds `export`, with the options that it alone has.
 CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help);
 
-/// Returns the fault of its options as a sentence, or "".
+/// Returns the fault of the options of `export` as a sentence, or "".
 std::string export_fault(const Options& options);
 
-// The command line of `report`.
-
-/// Adds the options that this command alone has.
+/// Adds `report`, with the options that it alone has.
 CLI::App* add_report_command(CLI::App& app, Options& options, const char* run_help);
 
 /// Where the page of this RUN goes without --output: `out.html` for `results/out.csv.gz`, in the current folder.
 std::string page_name_for(const std::string& run);
 
-// The command line of `faults`.
-
-/// Adds the options that this command alone has.
+/// Adds `faults`, with the options that it alone has.
 CLI::App* add_faults_command(CLI::App& app, Options& options);
 
-/// Returns the fault of its options as a sentence, or "".
+/// Returns the fault of the options of `faults` as a sentence, or "".
 std::string faults_fault(const Options& options);
 
-// The command line of `trace`.
-
-/// Adds the options that this command alone has.
+/// Adds `trace`, with the options that it alone has.
 CLI::App* add_trace_command(CLI::App& app, Options& options);
 
-/// Makes numbers of texts. Returns the fault of its options as a sentence, or "".
+/// Makes numbers of texts. Returns the fault of the options of `trace` as a sentence, or "".
 std::string read_trace_options(Options& options);
 
 }  // namespace syscost::bench::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Options: the options of the command line, checked.
+// Options: the options of the command line, checked. The options that one command alone has stand in a struct of its
+// own, so that it is plain which command reads them.
 #pragma once
 
 #include <cstddef>
@@ -17,18 +18,16 @@
 
 namespace syscost::bench::cli {
 
-// ExportOptions: the options of `export` alone.
-
+/// The options of `export` alone.
 struct ExportOptions {
   std::string format;       ///< `openmetrics` or `csv`, on standard output; empty = the OpenTelemetry protocol.
   std::string otlp;         ///< A file, `-` for stdout, or an address; empty = the variables of OpenTelemetry.
-  std::string only;         ///< `traces` or `metrics`; empty = both.
+  std::string only;         ///< `traces`, `metrics` or `windows` (both, without spans of calls); empty = all.
   double timeout_s = 60;    ///< For all requests and waits together.
   bool is_dry_run = false;  ///< Prints the requests and sends nothing.
 };
 
-// FaultsOptions: the options of `faults` alone.
-
+/// The options of `faults` alone.
 struct FaultsOptions {
   std::string calls;                ///< A selector; empty = the list of syscost/call_errors.h.
   std::vector<std::string> errors;  ///< `ENOSPC`, `SHORT`; empty = the table's.
@@ -47,11 +46,10 @@ struct FaultsOptions {
   bool lists_errors = false;         ///< --errors: print the table instead.
 };
 
-// CheckOptions: the options of the commands that use a committed baseline.
-
 inline constexpr const char* kBaselineFile = "syscost.baseline";
 inline constexpr const char* kBudgetsFile = "syscost.toml";
 
+/// The options of `baseline` and `check`, which use a committed baseline.
 struct CheckOptions {
   std::string output = kBaselineFile;  ///< baseline update: where to write it.
   bool has_times = false;              ///< baseline update: times and percentiles too, for budgets of their growth.
@@ -67,8 +65,7 @@ struct CheckOptions {
   bool writes() const { return is_update || !accepted.empty(); }
 };
 
-// TraceOptions: the options of `trace` alone.
-
+/// The options of `trace` alone.
 struct TraceOptions {
   std::string test;                  ///< TEST, or a trace file.
   std::string from;                  ///< FILE: a trace file, a CSV or a folder; empty = syscost_artifacts here.
@@ -86,8 +83,7 @@ struct TraceOptions {
   std::optional<std::size_t> most;   ///< Which of them: the one that is not empty.
 };
 
-// The options of `bench findings`.
-
+/// The options of `findings` alone.
 struct FindingsOptions {
   bool lists_rules = false;          ///< --rules
   std::vector<std::string> ignored;  ///< --ignore: names of rules.
@@ -96,15 +92,12 @@ struct FindingsOptions {
   std::string artifacts;             ///< --artifacts: the folder of traces; empty = the one beside each CSV.
 };
 
-// ReportOptions: the options of `report` alone.
-
+/// The options of `report` alone.
 struct ReportOptions {
   std::string output;                ///< A file, or `-` for stdout.
   std::string stamps;                ///< A stamp file, for pictures of GPU launches; empty = none.
   std::vector<std::string> compare;  ///< OLD and NEW; empty = nothing is compared.
 };
-
-// Options: the options of the command line, checked.
 
 enum class Command {
   run,

@@ -15,8 +15,6 @@
 
 namespace syscost::bench::cli {
 
-// From arguments to Options: the grammar reads them, and this file checks what the grammar cannot.
-
 /// Either options, or what to print and the exit code to end with (help: stdout, 0; usage errors: stderr, 2).
 struct Parsed {
   std::optional<Options> options;
@@ -26,8 +24,6 @@ struct Parsed {
 
 /// Parses arguments without the program's name.
 Parsed parse(const std::vector<std::string>& args);
-
-// Options as the parser leaves them, and the second look at them: what it cannot check, and what is text until then.
 
 inline const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
@@ -80,8 +76,8 @@ Parsed finish(Options options, const Raw& raw);
 /// How many commands of other programs may follow the `--` of a sub-command.
 std::size_t commands_after_mark(std::string_view subcommand);
 
-/// Moves the commands of ab, check, confirm and faults, which follow `--`, out of the arguments. The options of these
-/// commands are not ours.
+/// Moves the commands of ab, check and faults, which follow `--`, out of the arguments. The options of these commands
+/// are not ours.
 std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options);
 
 }  // namespace syscost::bench::cli

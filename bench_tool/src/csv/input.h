@@ -20,12 +20,6 @@
 
 namespace syscost::bench::csv {
 
-// Input: a file that bench reads, opened once.
-//
-// A pipe cannot be opened twice: when the first descriptor is closed the writer is gone, and the second open waits for
-// another writer for ever. So one descriptor serves the look at what kind of file it is and the reading; what was
-// looked at is kept for the reader. What gzip packed is unpacked on the way.
-
 /// Delivers up to `size` bytes into `buffer`; 0 at the end. Throws std::system_error when reading fails.
 using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
 
@@ -86,13 +80,7 @@ std::optional<std::string> read_text(const std::string& path, Problems& problems
 /// may have put a FIFO there, and opening it would wait for ever.
 bool is_own_file_there(const std::string& name, Problems& problems);
 
-// Inflate: unpacks files that gzip packed, while they are read.
-//
-// People keep runs for months, and packed ones take a thirtieth of the space. A packed file may be cut short, damaged,
-// or made to unpack to more than any machine can hold. Each of these ends in a message. Reading takes the memory of one
-// block.
-
-/// Rows pack to a twentieth or a fiftieth. What unpacks to more than this many times its size, and to more than
+/// Rows pack to a twentieth or a fiftieth. A file that unpacks to more than this many times its size, and to more than
 /// kAnyUnpackedBytes, was made to fill memory.
 inline constexpr std::uint64_t kMostTimesPacked = 200;
 inline constexpr std::uint64_t kAnyUnpackedBytes = std::uint64_t{64} << 20;
@@ -100,14 +88,12 @@ inline constexpr std::uint64_t kAnyUnpackedBytes = std::uint64_t{64} << 20;
 /// True for the beginning of a file that gzip wrote.
 bool is_gzip(std::string_view beginning);
 
-/// Returns a reader that unpacks the bytes of `packed`. It reads several packed files in a row as one. It throws
-/// std::system_error if `packed` does, and if the data are cut short, damaged, or unpack to too much.
+/// Returns a reader that unpacks the bytes of `packed`, with the memory of one block. It reads several packed files in
+/// a row as one. It throws std::system_error if `packed` does, and if the data are cut short, damaged, or unpack to too
+/// much.
+///
+/// People keep runs for months, and packed ones take a thirtieth of the space.
 ReadBytes inflated(ReadBytes packed);
-
-// LineSource: cuts any bytes into lines. Each line has its number, and what is wrong with it.
-//
-// A file may hold anything: a line without an end, NUL bytes, a last line that was never closed. Memory for a line is
-// bounded. After a bad line the next lines are handed out as usual.
 
 /// Longest line that is read; a row of ours is at most about 10 KiB (a histogram with every bucket filled).
 inline constexpr std::size_t kMaxLineBytes = std::size_t{1} << 20;
@@ -123,6 +109,10 @@ struct Line {
   Damage damage = Damage::none;
 };
 
+/// Cuts any bytes into lines. Each line has its number, and what is wrong with it.
+///
+/// A file may hold anything: a line without an end, NUL bytes, a last line that was never closed. Memory for a line is
+/// bounded. After a bad line the next lines are handed out as usual.
 class LineSource {
  public:
   /// How many bytes you may read after a line's text. So you can read it in steps of 16 bytes, up to its end.

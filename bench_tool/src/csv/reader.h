@@ -21,12 +21,6 @@
 
 namespace syscost::bench::csv {
 
-// The reader: a CSV of ours, row by row, as cells.
-//
-// A large file is often read for a few of its rows. So the handler of a row tells the reader which of the next rows it
-// does not need, and the reader does not even split those. If a line cannot be used, it becomes a problem with its line
-// number, and the reader goes on with the next line.
-
 /// One row; cells live until the handler returns.
 class Row {
  public:
@@ -55,8 +49,8 @@ enum class Skip {
   context,  ///< Up to column `pid`: rows of the same program's run.
 };
 
-/// Takes one row; returns its fault, or "" if it was used. It may change `skip`, which is `nothing` before. Of skipped
-/// lines the reader checks only the end.
+/// Takes one row; returns its fault, or "" if it was used. It may change `skip`, which is `nothing` before. The reader
+/// checks only the end of a skipped line.
 using RowHandler = std::function<std::string(const Row&, Skip& skip)>;
 
 struct ReadEnd {
@@ -71,19 +65,17 @@ enum class Begin { header, row };
 ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
                  Begin begin = Begin::header);
 
-/// What a problem says about a row or a file of schema version `version`, which bench does not read.
+/// The text of a problem with a row or a file of schema version `version`, which bench does not read.
 std::string version_fault(std::uint64_t version);
 
 /// Reads text in memory.
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems);
 
-// Parts of a file, so that a large one is read on all cores.
-//
-// No field of a syscost CSV holds a line break. So every line feed ends a row, and a file can be cut after any of them.
-// A part counts its lines from its own first one. The code that joins the parts adds the number of lines
-// before.
-
-/// The part at offset 0 begins with the header, the others with a row.
+/// A part of a file, so that a large one is read on all cores. The part at offset 0 begins with the header, the others
+/// with a row.
+///
+/// No field of a syscost CSV holds a line break. So every line feed ends a row, and a file can be cut after any of
+/// them. A part counts its lines from its own first one. The code that joins the parts adds the number of lines before.
 struct FilePart {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;  ///< 0: to the end, however far that is.

@@ -2,8 +2,9 @@
 //
 // RUN: the one noun of bench's command line, and the files that it stands for.
 //
-// A RUN is a CSV, a JSON of Google Benchmark, a pipe that delivers one of them, or a folder. Of a folder, bench reads
-// the files of these kinds, by name. It detects the kind of a file by its content, because a name proves nothing.
+// A RUN is a CSV, a JSON of Google Benchmark, a pipe that delivers one of them, or a folder. In a folder, bench reads
+// the files of these kinds, by name, and if asked those of the folders below. It detects the kind of a file by its
+// content, because a name proves nothing.
 #pragma once
 
 #include <string>
@@ -14,21 +15,16 @@
 
 namespace syscost::bench::csv {
 
-// Detects the kind of a RUN's file by its content, because a name proves nothing.
-
 /// True for an open input that begins with `{`, after white space or a byte order mark.
 bool is_json(Input& input);
 
-/// What an open input has to do with Google Benchmark.
+/// Whether an open input is of Google Benchmark.
 enum class BenchmarkJson {
   no,
   yes,      ///< An object with its two keys: other tools put them in another order, or white space between.
   unknown,  ///< It begins as an object, and ends before it could be told.
 };
 BenchmarkJson benchmark_json(Input& input);
-
-// RUN: the one noun of bench's command line. A CSV, a JSON of Google Benchmark, a pipe that delivers one of them, or a
-// folder: then bench reads the files of these kinds in it, by name. It reads those of the folders below if asked.
 
 struct Run {
   std::string name;  ///< The argument.
@@ -44,9 +40,7 @@ enum class Folders { flat, recursive };
 /// back; results that Bazel packed into an archive are a problem.
 Run find_files(const std::string& name, Folders folders, Problems& problems);
 
-// Several RUNs of the command line, read as one.
-
-/// Adds the files of all `names` to `all`. True if one of them is a folder.
+/// Adds the files of all `names` to `all`, so that they are read as one RUN. True if one of them is a folder.
 bool add_files(Run& all, const std::vector<std::string>& names, Folders folders, Problems& problems);
 
 }  // namespace syscost::bench::csv

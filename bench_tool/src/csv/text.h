@@ -10,7 +10,7 @@
 
 namespace syscost::bench::csv {
 
-// Printable: bench's name for what makes a text safe to print. The library's messages use the same functions.
+// These make a text safe to print. The library's messages use the same functions.
 
 using syscost::Character;
 using syscost::CharacterRange;
@@ -20,10 +20,9 @@ using syscost::is_unseen;
 using syscost::printable;
 using syscost::printable_lines;
 
-// Text without the blanks around it.
-
 inline constexpr std::string_view kBlanks = " \t";
 
+/// Text without the blanks around it.
 inline std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};

@@ -12,12 +12,11 @@
 
 namespace syscost::bench::exports {
 
-// LongTable: a run as a table with one number in each line, for databases.
-//
-// The CSV that programs write has a row for each syscall with some seventy columns, most of them empty, and lists in
-// some cells. A database that guesses the types of columns guesses wrong there. This table has one column of numbers,
-// each line says what its number is, and no column mixes types: docs/many-machines.md has them.
-
+/// A run as a table with one number in each line, for databases.
+///
+/// The CSV that programs write has a row for each syscall with some seventy columns, most of them empty, and lists in
+/// some cells. A database that guesses the types of columns guesses wrong there. This table has one column of numbers,
+/// each line says what its number is, and no column mixes types: docs/many-machines.md has them.
 class LongTable {
  public:
   /// Begins with the header.
@@ -40,12 +39,11 @@ class LongTable {
   std::string out_;
 };
 
-// OpenMetrics: a run as text that Prometheus and its tools read.
-//
-// Names and labels are those that Prometheus makes of the same metrics when they come by OTLP, so that both ways fill
-// the same series. The format asks that the samples of a metric stand together; so the text of each is kept until the
-// end.
-
+/// A run as text that Prometheus and its tools read.
+///
+/// Names and labels are those that Prometheus makes of the same metrics when they come by OTLP, so that both ways fill
+/// the same series. The format asks that the samples of a metric stand together; so the text of each is kept until the
+/// end.
 class OpenMetrics {
  public:
   /// The points that follow are of a process with these attributes (otlp::resource_of).

@@ -26,11 +26,10 @@
 
 namespace syscost::bench::faults {
 
-// EndReport: how a command of syscost-run ended, by the descriptor that the keeper passes to it (--report-end).
-//
-// syscost-run ends with the command's exit code, as a shell does, and prints where the command prints. So its own end
-// does not tell what the command did: 2 may be a refusal or the test's exit(2), 137 a SIGKILL or what main() returned.
-
+/// How a command of syscost-run ended, by the descriptor that the keeper passes to it (--report-end).
+///
+/// syscost-run ends with the command's exit code, as a shell does, and prints where the command prints. So its own end
+/// does not tell what the command did: 2 may be a refusal or the test's exit(2), 137 a SIGKILL or what main() returned.
 struct EndReport {
   std::optional<int> status;  ///< Of the command, as waitpid() gives it. None: it did not run to an end.
   std::string refusal;        ///< Why it could not be measured; empty = it could.
@@ -39,19 +38,9 @@ struct EndReport {
 /// Lines that this version does not know are left out.
 EndReport read_end_report(std::string_view text);
 
-// Contained runs: each runs a command in a process tree and a folder of its own, and removes both at its end.
-//
-// A test that lost a call may do anything: hang, start processes that leave their session, fill a folder. So each run
-// has a keeper, a process between bench and the command. If a process below the command loses its parent, it becomes a
-// child of the keeper (PR_SET_CHILD_SUBREAPER), in any session. The keeper kills the last of
-// them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in any way, also by SIGKILL,
-// they see that, kill and remove. One more process, the janitor, then removes what lies around the folders of the runs.
-//
-// Not for programs with threads: it forks.
-
-/// What the working directory of a run is.
+/// The working directory of a run.
 enum class WorkingFolder {
-  links,         ///< A new folder with a link to each entry of ours. What a run creates beside them is removed.
+  links,         ///< A new folder with a link to each entry of ours. Files that a run creates beside them are removed.
   copy,          ///< A new folder with a copy of all that is in ours.
   here,          ///< Ours.
   bounded_copy,  ///< As copy, with links in the place of what is too large or too much (run_folder.h).
@@ -63,7 +52,7 @@ struct ContainedCommand {
   std::vector<std::string> arguments;  ///< The program first, with its path.
   std::vector<std::string> variables;  ///< `NAME=VALUE`, over ours; `NAME`: without it.
   WorkingFolder folder = WorkingFolder::bounded_copy;
-  bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (contained.h).
+  bool reports_end = false;  ///< The program is syscost-run: it says how its command ended (EndReport).
   bool has_own_tmp = false;  ///< /tmp is a folder of the run, by a mount namespace; the program must lie elsewhere.
   /// Sanitizers write to a file of the run, unless the user has named one. A death test then finds nothing in its
   /// output.
@@ -71,7 +60,7 @@ struct ContainedCommand {
   std::chrono::nanoseconds limit{};
 };
 
-/// What the user measures with: it has no place in a sweep. For ContainedCommand::variables.
+/// Variables of the user's own measurements: they have no place in a sweep. For ContainedCommand::variables.
 inline constexpr std::array<std::string_view, 12> kUsersSettings = {
     "SYSCOST_CSV",   "SYSCOST_RUN_ID",    "SYSCOST_INJECT", "SYSCOST_FORBID", "SYSCOST_FILTER",  "SYSCOST_PROFILE",
     "SYSCOST_TRACE", "SYSCOST_ARTIFACTS", "SYSCOST_SCHED",  "SYSCOST_DETAIL", "SYSCOST_BACKEND", "SYSCOST_CHILDREN"};
@@ -88,12 +77,18 @@ struct ContainedEnd {
   bool has_leak_report = false;  ///< And it was LeakSanitizer.
   std::uint64_t wall_ns = 0;
   std::uint64_t processes_left = 0;  ///< Processes that still ran when the command had ended.
-  std::string left = {};             ///< What of its folder could not be removed, and why: `PATH: WHY; PATH: WHY`.
+  std::string left = {};             ///< Parts of its folder that were not removed, and why: `PATH: WHY; PATH: WHY`.
   std::string output = {};           ///< Standard output and error: the beginning and the end, kMostOutput at most.
 };
 
 inline constexpr std::size_t kMostOutput = 16 * 1024;
 
+/// Starts runs, and waits for their ends. Not for programs with threads: it forks.
+///
+/// A process that loses its parent becomes a child of the run's keeper (PR_SET_CHILD_SUBREAPER), in any session. The
+/// keeper kills the last of them, and removes the folder. The keepers hold the end of a pipe of bench. If bench ends in
+/// any way, also by SIGKILL, they see that, kill and remove. One more process, the janitor, then removes what lies
+/// around the folders of the runs.
 class ContainedRuns {
  public:
   /// Makes the folder in which all is, in TMPDIR or /tmp. fault() says why that failed.
@@ -139,11 +134,9 @@ class ContainedRuns {
   std::map<WorkingFolder, std::shared_ptr<const WorkingPlan>> plans_;
 };
 
-// The processes below this one, as /proc has them, by the numbers that this process knows them by: in a PID namespace
-// /proc may be that of an outer one.
-
-/// The children of this process, their children, and so on. Left out: the processes of `spared` with all that is below
-/// them, and processes that have ended.
+/// The children of this process, their children, and so on, as /proc has them, by the numbers that this process knows
+/// them by: in a PID namespace /proc may be that of an outer one. Left out: the processes of `spared` with all that is
+/// below them, and processes that have ended.
 std::set<pid_t> processes_below(const std::set<pid_t>& spared = {});
 
 struct KilledTree {

@@ -17,11 +17,6 @@
 
 namespace syscost::bench::faults {
 
-// Plan: which calls of which tests a sweep fails, with which errors, and in which order.
-//
-// A failure is one call of one test with one error. All failures of a suite are often too many, so those that teach
-// most come first: the first call of each call site. --every-call adds the others, and --sample takes some of the list.
-
 /// In place of an errno: the call is made, and moves one byte only.
 inline constexpr std::string_view kShort = "SHORT";
 /// At the end of an errno: later calls fail, too. strace says `when=3+`.
@@ -45,7 +40,7 @@ struct Place {
   Part part = Part::unknown;
 };
 
-/// What a test does without a failure.
+/// The calls and the result of a test without a failure.
 struct LearnedTest {
   std::string name;
   std::uint64_t wall_ns = 0;  ///< Of its process, from start to end.
@@ -106,18 +101,16 @@ struct Plan {
 /// `options.calls` must be a selector without a fault (selector_fault()).
 Plan make_plan(const std::vector<LearnedTest>& tests, const PlanOptions& options);
 
-/// What is wrong with a selector, or "".
+/// The fault of a selector, or "".
 std::string selector_fault(const std::string& calls);
 
-/// What is wrong with the name of an errno, or "".
+/// The fault of the name of an errno, or "".
 std::string error_fault(const std::string& error);
 
-// Words: checks the selector and the errnos of a sweep before anything runs.
-//
-// bench knows no table of syscalls and none of errnos: it links nothing of the plugin. The runner has both tables, and
-// reads the same words for --filter and --inject. So it reads them for us, and its message has the nearest name.
-
-/// What is wrong with the names in `options`, or "". `runner`: the path of syscost-run.
+/// The fault of the names in `options`, or "". `runner`: the path of syscost-run.
+///
+/// bench knows no table of syscalls and none of errnos: it links nothing of the plugin. The runner has both tables, and
+/// reads the same words for --filter and --inject. So it reads them for us, and its message has the nearest name.
 std::string words_fault(const std::string& runner, const PlanOptions& options);
 
 /// The message of the runner about a bad value, in the words of this command: `--calls: 'fsnyc' is not a known syscall.

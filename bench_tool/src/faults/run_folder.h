@@ -22,11 +22,10 @@
 
 namespace syscost::bench::faults {
 
-// FolderScan: what lies in a folder of the user's, by names and by what the kernel says of each entry.
-//
-// It reads no contents, so a folder with gigabytes takes no longer than one with small files. A file that was written
-// to has another time of its last change of status (st_ctime), which no program can set back.
-
+/// The entries of a folder, by names and by what the kernel says of each.
+///
+/// It reads no contents, so a folder with gigabytes takes no longer than one with small files. A file that was written
+/// to has another time of its last change of status (st_ctime), which no program can set back.
 struct FolderScan {
   /// By the path from the folder on: a folder stands before what lies in it.
   std::map<std::filesystem::path, struct stat> entries;
@@ -43,8 +42,8 @@ inline constexpr std::size_t kMostScanned = 500'000;
 /// is in the result.
 FolderScan scan_folder(const std::filesystem::path& folder, std::size_t most, const std::vector<FileId>& left_out);
 
-/// `made: PATH`, `changed: PATH`, `removed: PATH`, in the order of the paths. What is below a folder that was made or
-/// removed is not named. The times of folders are not compared: to make a file and remove it changes them.
+/// `made: PATH`, `changed: PATH`, `removed: PATH`, in the order of the paths. Entries below a folder that was made or
+/// removed are not named. The times of folders are not compared: to make a file and remove it changes them.
 std::vector<std::string> differences(const FolderScan& before, const FolderScan& after);
 
 /// The files that this process or another one has open for writing. Those of processes of other users are not known.
@@ -57,17 +56,11 @@ void leave_out(const std::set<FileId>& files, FolderScan& before, FolderScan& af
 /// Names that were made may have other digits: `made: run-12.log` knows `made: run-7.log`.
 std::vector<std::string> without_known(std::vector<std::string> lines, const std::vector<std::string>& known);
 
-// RunFolder: the folder of one contained run, with its temporary and its working directory.
-//
-// A test may write to what lies in its working directory: make and remove folders, or write over a file. Through a link
-// it would change the user's. So a run gets copies, and links only in the place of what is too large to be copied for
-// each run.
-
 /// --cwd auto copies so much of the working directory, the smallest files first. docs/faults.md names both.
 inline constexpr std::uint64_t kMostCopiedBytes = std::uint64_t{64} << 20;
 inline constexpr std::size_t kMostCopiedEntries = 1000;
 
-/// What a run's working directory is made of.
+/// The parts of a run's working directory.
 struct WorkingPlan {
   enum class Gets { folder, copy, link };
   struct Part {

@@ -17,8 +17,6 @@
 
 namespace syscost::bench::faults {
 
-// TestRow: what the CSV and the trace of a run say about one test.
-
 /// The names of the tests of a CSV, in the order in which they ran. Nothing if it cannot be read.
 std::vector<std::string> tests_in(const std::filesystem::path& csv);
 
@@ -28,16 +26,15 @@ void read_row(const std::filesystem::path& csv, const std::string& test, const F
 
 /// The calls of `test`, by syscall and call site. With a trace below `traces`, each call has its site and its number;
 /// else there is one place for each syscall. If there is a trace, calls that can lose nothing are left out
-/// (test_row.h).
+/// (WrittenFiles).
 std::vector<Place> places_of(const std::filesystem::path& csv, const std::filesystem::path& traces,
                              const std::string& test);
 
-// WrittenFiles: which calls of a test cannot lose anything when they fail, so that a sweep leaves them out.
-//
-// The kernel reports a late error of write() by close(). So close() can fail only if data of the file may still be on
-// its way to the disk: something was written by this open file since it was opened or last synced. A close() of a file
-// that was opened for reading, of one that has been synced, or of a pipe or a socket has nothing that could fail.
-
+/// The calls of a test that cannot lose anything when they fail, so that a sweep leaves them out.
+///
+/// The kernel reports a late error of write() by close(). So close() can fail only if data of the file may still be on
+/// its way to the disk: something was written by this open file since it was opened or last synced. A close() of a file
+/// that was opened for reading, of one that has been synced, or of a pipe or a socket has nothing that could fail.
 class WrittenFiles {
  public:
   explicit WrittenFiles(const trace::TraceFile& file) : file_(file) {}
@@ -47,7 +44,7 @@ class WrittenFiles {
   bool is_harmless(const trace::Call& call);
 
  private:
-  /// What open() made; all its duplicates share it.
+  /// An open file that open() made; all its duplicates share it.
   struct OpenFile {
     bool is_kept = true;  ///< On a disk, and its writes return before their data is there.
     bool is_dirty = false;

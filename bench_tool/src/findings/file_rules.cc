@@ -163,8 +163,6 @@ std::vector<Hit> reopened_file(const TracedWindow& window) {
 
 namespace {
 
-using Calls = std::vector<const TracedCall*>;
-
 std::string_view name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);
 }
@@ -303,7 +301,6 @@ std::vector<Hit> missing_paths_in_order(const TracedWindow& window) {
 namespace {
 
 using render::count;
-using Calls = std::vector<const TracedCall*>;
 
 /// The syncs of one path.
 struct Synced {

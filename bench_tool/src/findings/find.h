@@ -2,7 +2,9 @@
 //
 // find: looks for findings in the windows of a RUN, and puts them in groups as people read them.
 //
-// A finding is one thing that a test does and that costs more than it has to, with the figures that show it.
+// A finding is one thing that a test does and that costs more than it has to, with the figures that show it. A count
+// says how often a syscall was called. A finding says what that means: these 1200 writes of 64 bytes can be one. Rules
+// find them (rules.h).
 #pragma once
 
 #include <cstddef>
@@ -22,14 +24,8 @@
 
 namespace syscost::bench::findings {
 
-// Finding: one thing that a test does and that costs more than it has to, with the figures that show it.
-//
-// A count says how often a syscall was called. A finding says what that means: these 1200 writes of 64 bytes can be
-// one. Rules find them (rules.h). A rule that lacks data is never silent: NotChecked names it, and what it needs.
-//
-// A finding is a fault that the data proves. A note is a cost that may be on purpose: a test of sleeping has to sleep.
-// People ask for notes; nothing fails because of one, unless they name its rule.
-
+/// A finding is a fault that the data proves. A note is a cost that may be on purpose: a test of sleeping has to sleep.
+/// People ask for notes; nothing fails because of one, unless they name its rule.
 struct Finding {
   std::string_view rule;  ///< `tiny-writes`: as in docs/findings.md.
   std::string window;     ///< As WindowSummary::name.
@@ -41,7 +37,8 @@ struct Finding {
   bool is_note = false;   ///< The data does not prove that it is a fault.
 };
 
-/// A rule that some windows do not have the data for.
+/// A rule that some windows do not have the data for. A rule that lacks data is never silent: this names it, and what
+/// it needs.
 struct NotChecked {
   std::string_view rule;
   std::string reason;       ///< `needs a trace (--syscost_trace)`
@@ -57,8 +54,6 @@ struct Findings {
   std::size_t windows = 0;              ///< That rules looked at,
   std::size_t traced = 0;               ///< and so many of them have a trace.
 };
-
-// Looks for findings in the windows of a RUN.
 
 struct FindOptions {
   std::set<std::string, std::less<>> ignored = {};  ///< Names of rules that are left out.
@@ -93,7 +88,7 @@ class Finder {
   const std::vector<model::Group>& groups_;
   FindOptions options_;
   Findings findings_;
-  /// Of a finding: what its calls cost in all passes of its window, and how long these took.
+  /// The cost of a finding's calls in all passes of its window, and how long these took.
   struct Cost {
     double ns = 0;
     double wall_ns = 0;      ///< 0: not measured.
@@ -110,8 +105,6 @@ class Finder {
 /// All of `groups`, without traces.
 Findings find(const model::Dataset& data, const std::vector<model::Group>& groups, FindOptions options = {});
 
-// Findings in groups, as people read them: by rule, and those of one line together.
-
 /// The findings of a rule that have one line: those of tests that use the same fixture.
 struct AlikeFindings {
   const Finding* worst = nullptr;
@@ -125,8 +118,8 @@ struct RuleFindings {
   std::vector<AlikeFindings> parts = {};
 };
 
-/// The most expensive rule first. `found` begins with its most expensive finding. The result points into `found`, which
-/// must live longer.
+/// Findings by rule, and those of one line together. The most expensive rule first. `found` begins with its most
+/// expensive finding. The result points into `found`, which must live longer.
 std::vector<RuleFindings> by_rule(const std::vector<Finding>& found);
 
 /// Keeps the `most` parts that cost most, of all rules; 0: all. Returns how many are gone.

@@ -16,11 +16,6 @@
 
 namespace syscost::bench::findings {
 
-// Rule: what bench looks for in a window, what data that needs, and what to do about it.
-//
-// The table of rules is the one place that says what a rule is: `bench findings --rules` prints it, and a test holds
-// docs/findings.md against it.
-
 /// The data that a rule reads.
 enum class Needs {
   counts,    ///< How often each syscall was called; every backend has it.
@@ -36,7 +31,7 @@ enum class Needs {
 /// `bytes of calls`: what docs/findings.md and --rules say of it.
 std::string_view text_of(Needs needs);
 
-/// What a rule saw in a window.
+/// The case that a rule saw in a window.
 struct Hit {
   std::string syscall;
   std::string site;

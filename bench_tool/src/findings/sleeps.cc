@@ -172,7 +172,6 @@ Sleeps sleeps_of(const TracedWindow& window) {
 namespace {
 
 using render::count;
-using Calls = std::vector<const TracedCall*>;
 
 std::string sleeps_text(double calls, std::string_view of, double ns) {
   return fmt::format("{} {}{} take{} {}", count(calls), calls == 1 ? "sleep" : "sleeps", of, calls == 1 ? "s" : "",

@@ -23,16 +23,15 @@
 
 namespace syscost::bench::findings {
 
-// OneCall: did one call that the test makes lead to several syscalls?
-//
-// A test may do small things one by one, because it tests them: it writes a record, and the next one. What a library
-// does within one call of the test is another matter: the test asked once. Call stacks tell these apart. The innermost
-// function of the test's own code stands at one place for both syscalls, and a function below it goes on from one
-// syscall to the next.
-
+/// Whether one call that the test makes led to several syscalls.
+///
+/// A test may do small things one by one, because it tests them: it writes a record, and the next one. If a library
+/// does them within one call of the test, that is another matter: the test asked once. Call stacks tell these apart.
+/// The innermost function of the test's own code stands at one place for both syscalls, and a function below it goes on
+/// from one syscall to the next.
 class OneCall {
  public:
-  /// Of the stacks of `trace`, which must outlive it.
+  /// Reads the stacks of `trace`, which must outlive it.
   explicit OneCall(const trace::TraceFile& trace);
 
   /// True if one call of the test's code leads to both, as far as a function with lines is at another place in each.
@@ -44,7 +43,7 @@ class OneCall {
   std::string_view system_function(const trace::Call& call) const;
 
  private:
-  /// What the function that goes on from `a` to `b` is in their stacks.
+  /// The function that goes on from `a` to `b`, in their stacks.
   struct Fork {
     bool is_one_call = false;
     const trace::Frame* a = nullptr;  ///< Null in a thread without code of the test.
@@ -61,12 +60,6 @@ class OneCall {
   std::vector<bool> has_lines_;  ///< By frame: a function of the program's, and its line is known.
   std::vector<Stack> stacks_;
 };
-
-// TracedWindow: the calls of a trace in order, with what each descriptor and path of them is.
-//
-// The trace has texts: `openat(AT_FDCWD, "app.log", O_RDONLY) = 3`, then `read(3, ...)`. Rules ask which file a read is
-// of. Descriptors are followed from the call that makes them to their close, over dup and fcntl; those that a window
-// did not open itself, and those that the kernel writes into memory (pipe2, socketpair), are unknown.
 
 /// An open file: several descriptors may be of one.
 struct OpenFile {
@@ -116,9 +109,11 @@ struct TracedCall {
 /// or process: after them another thread or process may have changed anything.
 bool is_next(const TracedCall& before, const TracedCall& call, std::size_t few);
 
+/// Follows descriptors from the call that makes them to their close, over dup and fcntl. Descriptors that a window did
+/// not open itself, and those that the kernel writes into memory (pipe2, socketpair), are unknown.
 class TracedWindow {
  public:
-  /// Of the calls of `trace`, which must outlive it.
+  /// Reads the calls of `trace`, which must outlive it.
   explicit TracedWindow(const trace::TraceFile& trace);
   TracedWindow(const TracedWindow&) = delete;
   TracedWindow& operator=(const TracedWindow&) = delete;
@@ -131,7 +126,7 @@ class TracedWindow {
   std::string_view argument(const TracedCall& call, std::string_view name) const;
   std::optional<std::int64_t> number(const TracedCall& call, std::string_view name) const;
   /// True for a file of the system: below /etc, /usr, /lib, /bin, /sbin or /opt, in a folder of these that the window
-  /// neither changes nor enters. What a test makes or owns may be what it tests; this is not.
+  /// neither changes nor enters. A file that a test makes or owns may be what it tests; this is not.
   bool is_system_file(std::string_view path) const;
   /// True if one call that the test makes led to both, as call stacks show: see OneCall. False without stacks.
   bool in_one_call(const TracedCall& a, const TracedCall& b) const { return one_call_.makes(*a.call, *b.call); }
@@ -163,7 +158,7 @@ class TracedWindow {
   };
   std::map<std::uint32_t, Thread> threads_;
   std::map<std::int64_t, std::size_t> closes_;  ///< By descriptor.
-  std::set<std::string, std::less<>> own_;      ///< What the window changes or enters, as own_part has it.
+  std::set<std::string, std::less<>> own_;      ///< The parts that the window changes or enters, by own_part.
   std::uint64_t lost_ = 0;
   std::size_t folder_changes_ = 0;  ///< Paths before and after a chdir are of other files.
 };

@@ -21,11 +21,6 @@
 
 namespace syscost::bench::findings {
 
-// WindowCalls: the calls of one window, as rules ask for them.
-//
-// A rule is about a family of syscalls (all that write), while rows and summaries tell syscalls and their details
-// apart.
-
 /// Calls of some syscalls together: per repetition, or per iteration where the summary's are. nullopt: not measured.
 struct CallSum {
   double calls = 0;  ///< Entries where calls are unknown.
@@ -47,7 +42,7 @@ std::string_view syscall_of(std::string_view name);
 
 class WindowCalls {
  public:
-  /// What it is made of must outlive it.
+  /// Its arguments must outlive it.
   WindowCalls(const model::Dataset& data, const model::Group& group, const stats::WindowSummary& summary);
 
   const stats::WindowSummary& summary() const { return summary_; }
@@ -71,8 +66,6 @@ class WindowCalls {
   const model::Group& group_;
   const stats::WindowSummary& summary_;
 };
-
-// The syscalls that rules ask for together.
 
 inline constexpr std::array<std::string_view, 5> kWrites = {"write", "writev", "pwrite64", "pwritev", "pwritev2"};
 inline constexpr std::array<std::string_view, 5> kReads = {"read", "readv", "pread64", "preadv", "preadv2"};

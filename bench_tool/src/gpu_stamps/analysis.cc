@@ -90,9 +90,6 @@ Analysis analyze(const gpu::StampedLaunch& launch) {
 
 namespace {
 
-using gpu::Recorded;
-using gpu::Stamp;
-
 /// The lesser, or the greater, of what is known.
 template <class Choose>
 void fold(Recorded& into, const Recorded& value, Choose choose) {
@@ -242,9 +239,6 @@ Figure<SmLoad> sm_load(const gpu::StampedLaunch& launch, const BlocksBySm& by_sm
 }
 
 namespace {
-
-using gpu::Recorded;
-using gpu::Stamp;
 
 /// One-way analysis of variance; nullopt where there are too few values for the classes to mean anything.
 std::optional<Modulus> explain(const std::vector<std::pair<std::uint64_t, double>>& exits, std::uint64_t modulus) {

@@ -18,11 +18,6 @@
 
 namespace syscost::bench::gpu_stamps {
 
-// The figures of one launch, from its stamps. A figure that the stamps do not hold has a reason instead. A time below
-// the resolution of the timer is not changed here; it is printed as `<=` the resolution.
-//
-// Figures that the measured process writes as well come from syscost/gpu/stamp_figures.h, so that both agree.
-
 /// A figure, or the reason why there is none.
 template <class Value>
 struct Figure {
@@ -143,9 +138,8 @@ struct Analysis {
 /// Keeps pointers into `launch`.
 Analysis analyze(const gpu::StampedLaunch& launch);
 
-// From stamps to units: threads put together to warps; warps and blocks as they are.
-
-/// Ordered by block and warp. A stamp without a known warp is left out.
+/// From stamps to units: threads put together to warps; warps and blocks as they are. Ordered by block and warp. A
+/// stamp without a known warp is left out.
 std::vector<Unit> units_of(const gpu::StampedLaunch& launch);
 
 /// How many stamps the launch's sizes ask for.

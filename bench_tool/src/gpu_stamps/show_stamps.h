@@ -16,8 +16,6 @@
 
 namespace syscost::bench::gpu_stamps {
 
-// The figures of stamps as text for people, or as the same numbers for machines.
-
 /// `Sum.Tree, GPU kernel sum_tree, launch 0`
 std::string name_of(const gpu::StampedLaunch& launch);
 
@@ -30,8 +28,6 @@ std::string stamps_json(const std::string& file, const std::vector<Analysis>& an
 std::string stamps_csv(const std::vector<Analysis>& analyses);
 /// One picture: what ran on each SM when, and below it how long each warp took.
 std::string stamps_svg(const Analysis& analysis);
-
-// bench show of a stamp file: what each launch's stamps say, as text, JSON, CSV and a picture.
 
 /// Shows the open `input`; returns the exit code. `options.test`, where it is not empty, is a part of the launches'
 /// names that are shown.

@@ -20,13 +20,10 @@
 
 namespace syscost::bench::gpu_stamps {
 
-// LaunchBuilder: puts the rows of a stamp file together to launches, checking what the format promises.
-//
-// A cell that cannot be what its column says is never read as 0: the row is refused with the column's name and text.
-
 /// The cells of one row.
 using StampCells = std::array<std::string_view, gpu::kStampColumnCount>;
 
+/// Puts the rows of a stamp file together to launches, checking what the format promises.
 class LaunchBuilder {
  public:
   /// Returns what is wrong with the row, or "".
@@ -44,10 +41,6 @@ class LaunchBuilder {
   Key last_key_;
   std::size_t last_ = 0;
 };
-
-// Reads a stamp file (docs/gpu.md): its launches, each with what was stamped.
-//
-// As of the run's CSV, a line that cannot be used becomes a problem with its number, and the next one is read.
 
 /// True for an open input that begins as a stamp file does.
 bool is_stamp_file(csv::Input& input);

@@ -18,14 +18,6 @@
 
 namespace syscost::bench::groups {
 
-// Hierarchy: complete-linkage clustering, and the silhouette by which a cut is chosen.
-//
-// Each point begins as a cluster. The two clusters with the smallest distance are merged, again and again; the distance
-// of two clusters is the largest one between a point of the first and a point of the second (Defays 1977). So a cluster
-// that was merged at distance d holds no two points that are further apart. Of Debian's libraries, dlib has this
-// (bottom_up_cluster); its package brings 64 others to a machine that builds syscost, OpenCV and X11 among them. Boost
-// has none.
-
 /// Distances of n points: symmetric, 0 on the diagonal.
 class Distances {
  public:
@@ -48,8 +40,15 @@ struct Merge {
   float distance = 0;
 };
 
-/// The n - 1 merges, the smallest distance first. If two pairs have the same distance, the one with the lower indexes
-/// comes first.
+/// Complete-linkage clustering: the n - 1 merges, the smallest distance first. If two pairs have the same distance, the
+/// one with the lower indexes comes first.
+///
+/// Each point begins as a cluster. The two clusters with the smallest distance are merged, again and again; the
+/// distance of two clusters is the largest one between a point of the first and a point of the second (Defays 1977). So
+/// a cluster that was merged at distance d holds no two points that are further apart.
+///
+/// Among Debian's libraries, dlib has this (bottom_up_cluster). Its package brings 64 others to a machine that builds
+/// syscost, OpenCV and X11 among them. Boost has none.
 std::vector<Merge> complete_linkage(const Distances& distances);
 
 /// For each point, the number of its cluster if the merges stop at `clusters` (1 to the number of points): 0, 1, ... in
@@ -72,8 +71,6 @@ struct BestCut {
 /// The fewest clusters that have a silhouette at most `kSlack` below the largest.
 BestCut best_cut(const Distances& distances, std::span<const double> weights, std::size_t most);
 inline constexpr double kSlack = 0.02;
-
-// Behaviour: how often a test makes each syscall.
 
 /// One syscall of a test.
 struct Count {
@@ -119,10 +116,6 @@ class Behaviours {
 
   std::map<std::string, std::uint32_t, std::less<>> indexes_;
 };
-
-// Patterns: the different behaviours of a run's tests, and how far they are apart.
-//
-// Many tests make exactly the same calls. They are one pattern, so that a run of thousands of tests has few points.
 
 /// A coordinate: log2(1 + calls) of a syscall. One call more weighs much if there was none, and little among thousands.
 struct Coordinate {

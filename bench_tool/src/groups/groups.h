@@ -17,12 +17,6 @@
 
 namespace syscost::bench::groups {
 
-// Groups: tests of a run that behave alike.
-//
-// A suite of two thousand tests has a few kinds of tests. The kinds show what a fixture costs, and which tests are
-// unlike all others. Two tests behave alike if they make the same syscalls about as often. docs/groups.md says
-// precisely how a group is found.
-
 /// So many calls of a syscall.
 struct Calls {
   std::string syscall;
@@ -44,7 +38,7 @@ struct Fixture {
   std::string name;                  ///< `Log`
   std::string program;               ///< Without its folder.
   std::vector<std::string> windows;  ///< Two or more.
-  std::vector<Calls> common;  ///< Of each syscall, the least number that one of the tests makes; the most calls first.
+  std::vector<Calls> common;  ///< The least number that one of the tests makes, by syscall; the most calls first.
   double common_calls = 0;    ///< Their sum: each test makes at least these calls.
   double share_of_calls = 0;  ///< `common_calls` times the number of tests, in all calls of the run's tests: 0 to 1.
 };
@@ -73,22 +67,18 @@ inline constexpr std::size_t kMostGroups = 20;
 /// Groups the tests of `behaviours`. The same input gives the same groups.
 Grouping group_tests(const Behaviours& behaviours);
 
-// Fixtures: the calls that every test of a fixture makes.
-
 /// `Log` of `Log.Write`, `Suite/Log` of `Suite/Log.Write/3`; empty if the name has no such part.
 std::string_view fixture_of(std::string_view test);
 
-/// The calls that each of `tests` makes: of each syscall the least number. The most calls first.
+/// The calls that each of `tests` makes: the least number of each syscall. The most calls first.
 std::vector<Calls> common_calls(std::span<const Behaviour* const> tests, std::span<const Syscall> syscalls);
 
 /// The fixtures of two or more tests with common calls that make `least_share` or more of `all_calls`; the largest
 /// share first.
 std::vector<Fixture> fixtures_of(const Behaviours& behaviours, double all_calls, double least_share);
 
-// Words for calls: what a test does, as a person says it.
-
-/// `open, read, close files; look up paths` of the names of syscalls, in any order. Names that have no word stand as
-/// they are, if there is nothing else to say. At most some 60 characters.
+/// Words for calls, as a person says them: `open, read, close files; look up paths` for the names of syscalls, in any
+/// order. Names that have no word stand as they are, if there is nothing else to say. At most some 60 characters.
 std::string words_of(std::span<const std::string_view> syscalls);
 
 }  // namespace syscost::bench::groups

@@ -14,9 +14,8 @@
 
 namespace syscost::bench::judge {
 
-// Families: syscalls that do the same work in different ways. If one takes the place of another, that is no regression:
-// 20 write became 1 writev. docs/statistics.md has the table.
-
+/// A family: syscalls that do the same work in different ways: 20 write became 1 writev. docs/statistics.md has the
+/// table.
 enum class Family : std::uint8_t {
   none,  ///< No other syscall can take its place, so it is judged alone.
   data_out,
@@ -49,9 +48,6 @@ std::vector<std::string_view> family_names();
 /// recvmsg.
 int descriptors_made_by(std::string_view syscall);
 
-// Direction: whether a developer wants a gate to stop a change of a test's calls. The caller says which counts changed.
-// Whether chance changed them is another question (stats/conclude.cc).
-
 /// One syscall of a test on both sides, also if nothing changed. Failures that only say "too early" are left out
 /// (is_too_early()).
 struct CallCount {
@@ -83,7 +79,7 @@ enum class Grew { nothing, syncs, calls, failures };
 struct Direction {
   Word word = Word::same;
   Grew grew = Grew::nothing;
-  /// Of `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". Of others: empty.
+  /// For `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". For others: empty.
   std::vector<std::string> reasons;
   double stay_open = 0;    ///< Descriptors more than before that were made and not closed, if fewer were closed.
   double stay_mapped = 0;  ///< The same of mappings.

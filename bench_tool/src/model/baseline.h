@@ -4,7 +4,8 @@
 //
 // A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
 // the part that a review can read: a line for each count, sorted, in words that do not change while the counts do not.
-// If the change of one test is accepted, the lines of all other tests stay as they are, byte for byte.
+// So a change of one test is a diff of the few lines that are its counts. If it is accepted, the lines of all other
+// tests stay as they are, byte for byte.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +20,7 @@
 
 namespace syscost::bench::model {
 
-// Baseline: the counts that the tests of a project are expected to have, as a text file that is committed beside them.
-//
-// A CSV holds the numbers of one machine on one day, megabytes of it, and each run changes every line. A baseline keeps
-// what a review can read: a line for each count, sorted, in words that do not change while the counts do not. So a
-// change of one test is a diff of the few lines that are its counts.
-
-/// With which the file begins.
+/// The file begins with it.
 inline constexpr std::string_view kBaselineTitle = "syscost baseline";
 /// The outcome of a test that passed in some repetitions and was skipped in others. It has no counts.
 inline constexpr const char* kOutcomeVaries = "varies";
@@ -87,7 +82,7 @@ struct Baseline {
   bool has_times() const;
 };
 
-/// What the line `measured` of a file's head says.
+/// The line `measured` of a file's head.
 struct BaselineTold {
   bool calls = false;  ///< Some window has them.
   // All windows with calls know them. Windows without calls know no errors.
@@ -106,9 +101,8 @@ std::string to_text(Baseline baseline);
 /// Reads `text` of the file `name`. If it is no baseline, returns nothing and notes every fault in `problems`.
 std::optional<Baseline> parse_baseline(const std::string& name, std::string_view text, csv::Problems& problems);
 
-// Changes the lines of some windows in a baseline's text, and leaves all others as they are, byte for byte: who accepts
-// the change of one test does not want to review the rest.
-
+/// A change of the lines of one window. All other lines stay, because a person who accepts the change of one test does
+/// not want to review the rest.
 struct BaselineEdit {
   BaselineWindow window;
   bool is_removal = false;

@@ -2,9 +2,9 @@
 //
 // choice: which tests and which syscalls the user means, by patterns and selectors.
 //
-// The grammar for tests is that of --gtest_filter; the words for syscalls are those of --syscost_filter. So one
-// selector says the same everywhere. Commands, budgets, rules and accepts use them. If there is no such name, a
-// suggestion says which one was meant.
+// The grammar for tests is that of --gtest_filter, because users know it. The words for syscalls are those of
+// --syscost_filter and of the assertions. So one selector says the same everywhere: in commands, budgets, rules and
+// accepts. If there is no such name, a suggestion says which one was meant.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,8 @@
 
 namespace syscost::bench::model {
 
-// Test choice: which tests a command shows. The grammar is that of --gtest_filter, because users know it.
-//
-// `Log.*:Net.*-*Slow*`: patterns with colons between them. Patterns after a minus leave tests out. `*` is any text and
-// `?` is any character.
-// A pattern must fit the whole name.
-
+/// The tests that a command shows. `Log.*:Net.*-*Slow*`: patterns with colons between them. Patterns after a minus
+/// leave tests out. `*` is any text and `?` is any character. A pattern must fit the whole name.
 class TestChoice {
  public:
   /// "" chooses every test.
@@ -43,15 +39,14 @@ class TestChoice {
 /// True if `pattern` with `*` and `?` fits the whole of `text`.
 bool fits(std::string_view pattern, std::string_view text);
 
-// Test patterns: which tests a budget, a rule or an accept of a project's file means.
-
-/// What patterns are matched with.
+/// The names that patterns are matched with.
 struct PatternName {
   std::string_view kind;     ///< One of schema::kKinds.
   std::string_view name;     ///< As it is printed, without the program: `Log.Write, loop flush`.
   std::string_view program;  ///< model::Context::program
 };
 
+/// The tests that a budget, a rule or an accept of a project's file means.
 struct TestPatterns {
   std::vector<std::string> patterns = {"*"};  ///< With * and ?; one that begins with ! takes out what it matches.
   std::string program = "*";                  ///< A pattern.
@@ -63,25 +58,22 @@ struct TestPatterns {
   std::string text() const;
 };
 
-// Which windows a command shows. The key of a row decides that before the row is kept.
-
-/// True if `tests` chooses the window with `key`. A test brings its loops and scopes. A window of no test is chosen by
-/// the name that is printed.
+/// True if `tests` chooses the window with `key`. The key of a row decides that before the row is kept. A test brings
+/// its loops and scopes. A window of no test is chosen by the name that is printed.
 bool is_chosen(Dataset& data, const Sample& key, const TestChoice& tests);
 
 /// True if `text`, a name or a part of one, may mean the window with `key`. Also true if the window is shown with one
 /// that is meant: its loops, the same window as tools counted it, and windows of this name in other programs.
 bool may_be_meant(Dataset& data, const Sample& key, const std::string& text);
 
-// SyscallChoice: the SYSCALL argument of show. It says which syscalls of a test are shown.
-//
-// The words are those of --syscost_filter and of the assertions, so that one selector says the same everywhere. It is
-// matched with what the rows say, their names and classes, because bench knows no table of syscalls: a CSV may come
-// from another kernel. A name that the test did not call is therefore no error here; show says what it did call.
-
 /// A longer name is no syscall's: the longest one has 23 bytes.
 inline constexpr std::size_t kLongestSyscall = 64;
 
+/// The SYSCALL argument of show: the syscalls of a test that are shown.
+///
+/// It is matched with what the rows say, their names and classes, because bench knows no table of syscalls: a CSV may
+/// come from another kernel. A name that the test did not call is therefore no error here; show says what it did call.
+///
 /// Grammar: terms separated by commas, read from left to right; a later term overrules an earlier one.
 ///
 ///     write          the syscall
@@ -114,8 +106,6 @@ class SyscallChoice {
 
   std::vector<Term> terms_;
 };
-
-// Suggestions: what was meant by a name that there is not.
 
 /// Up to `most` of `names` that are near to `wanted`, the nearest first: those that hold it, and those that a few
 /// typing errors are apart. Case and wildcards do not count.

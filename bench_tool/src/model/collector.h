@@ -22,11 +22,10 @@
 
 namespace syscost::bench::model {
 
-// Duplicates: rows with the key of a row that was read before. The first counts; the others would count twice.
-//
-// They are said at the end: parts of a file do not know their lines' numbers in it, and a row of a run that is not
-// asked for matters to no one.
-
+/// Rows with the key of a row that was read before. The first counts; the others would count twice.
+///
+/// They are reported at the end: parts of a file do not know their lines' numbers in it, and a row of a run that is not
+/// asked for matters to no one.
 class Duplicates {
  public:
   struct Place {
@@ -61,11 +60,6 @@ class Duplicates {
   std::vector<Duplicate> named_;
   std::map<std::pair<std::uint32_t, NameId>, std::size_t> more_;  ///< By file and run.
 };
-
-// The collector: puts rows together to windows and decides which of them count.
-//
-// Large files are read in parts, each on a thread with a Collector of its own; absorb() then puts the parts together as
-// if one had read them all.
 
 /// One repetition of a file that is not a CSV of ours: a benchmark's time, and nothing about syscalls.
 struct PlainRepetition {

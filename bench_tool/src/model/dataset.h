@@ -17,11 +17,6 @@
 
 namespace syscost::bench::model {
 
-// Dataset: the rows of one RUN argument, in memory.
-//
-// A CSV repeats everything on every row so that any tool can read it alone. In memory the same facts are kept once:
-// a Context per program run, a Sample per window and repetition, and some fifteen bytes per `syscall` row.
-
 /// Where rows come from: the columns that are the same for all rows of one program's run.
 struct Context {
   NameId run_id = kNoName;
@@ -142,8 +137,7 @@ class Dataset {
   }
 };
 
-// Group: all samples of one test, from all processes and repetitions.
-
+/// All samples of one test, from all processes and repetitions.
 struct Group {
   NameId kind = kNoName;
   NameId test = kNoName;
@@ -171,9 +165,8 @@ enum class Tools { after_ours, left_out };
 /// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::after_ours);
 
-/// For people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A `[bpftrace]` at
-/// the end names the origin.
-/// The name alone; several programs may have a window of this name.
+/// The name alone, for people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A
+/// `[bpftrace]` at the end names the origin. Several programs may have a window of this name.
 std::string base_name(const Dataset& data, const Group& group);
 /// `Log.Write (log_tests)`: always names one group of a RUN.
 std::string full_name(const Dataset& data, const Group& group);

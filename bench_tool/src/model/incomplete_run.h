@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// incomplete_run: what is missing in a run. Programs ended before their tests did, or crashed or failed outside of
-// them. Shards, the parts of a program's tests that several machines run, are not there.
+// incomplete_run: finds what is missing in a run: programs that ended before their tests did, or that crashed or failed
+// outside of them, and shards. A shard is the part of a program's tests that one of several processes or machines runs.
 #pragma once
 
 #include <compare>
@@ -13,14 +13,11 @@
 
 namespace syscost::bench::model {
 
-// Programs of a run that ended before their tests did or crashed outside of them, and programs that failed outside of
-// their tests.
-//
-// A test that crashes has no row, and a program with one test leaves nothing else. So each program writes a row when
-// its tests begin, and one when they came to their end. If the second is missing, the program crashed. What failed in a
-// suite's or an environment's set-up or tear-down is in no row of a test; the last row has the outcome of all together.
-// Before the first of these rows and after the last one, only `bench run` sees how the program's process ended.
-
+/// A program of a run that ended before its tests did, or that crashed outside of them.
+///
+/// A test that crashes has no row, and a program with one test leaves nothing else. So each program writes a row when
+/// its tests begin, and one when they came to their end. If the second is missing, the program crashed. Before the
+/// first of these rows and after the last one, only `bench run` sees how the program's process ended.
 struct Unfinished {
   std::string program;
   std::uint64_t pid = 0;
@@ -42,7 +39,8 @@ std::vector<Unfinished> unfinished_programs(const Dataset& data);
 /// `my_tests crashed in Suite.Test`, `my_tests crashed before its first test had a row`.
 std::string text_of(const Unfinished& program);
 
-/// A program that failed although none of its tests did.
+/// A program that failed although none of its tests did. A failure in the set-up or tear-down of a suite or an
+/// environment is in no row of a test; the program's last row has the outcome of all together.
 struct FailedOutside {
   std::string program;
   std::string how;             ///< `exit code 7`; "" if a part of it said so, as the set-up of a suite.
@@ -56,11 +54,6 @@ std::vector<FailedOutside> failed_outside_of_tests(const Dataset& data);
 /// `my_tests ended with exit code 7 although none of its tests failed`.
 std::string text_of(const FailedOutside& program);
 
-// Shards: the parts of a program's tests that several processes or machines run, and those of them that are missing.
-//
-// Each shard writes a CSV of its own. Read together they are one run. If a machine failed, its shard's tests would be
-// missing without a reason; the shards that are there know how many there should be.
-
 /// Names the shards that the run has: "in 4 shards", "only shard 2 of 4". Returns "" if there are no shards, or if
 /// programs have different ones.
 std::string shards_text(const Dataset& data);
@@ -72,8 +65,12 @@ enum class RunsAre {
   apart,       ///< Each is a run of a history. One shard alone has a run_id of its own, or is what somebody chose.
 };
 
-/// Returns a sentence for each program of which some shards are here and others are missing. Shards with a run_id in
-/// common belong together. Each shard with a run_id of its own is taken as a part of one run, unless runs are apart.
+/// Returns a sentence for each program of which some shards are here and others are missing. Each shard writes a CSV of
+/// its own, and read together they are one run. If a machine failed, its shard's tests would be missing without a
+/// reason; the shards that are there know how many there should be.
+///
+/// Shards with a run_id in common belong together. Each shard with a run_id of its own is taken as a part of one run,
+/// unless runs are apart.
 std::vector<std::string> missing_shards(const Dataset& data, RunsAre runs);
 
 }  // namespace syscost::bench::model

@@ -22,10 +22,6 @@
 
 namespace syscost::bench::model {
 
-// RowParser: from the cells of a row to numbers and name ids, checking what the schema promises.
-//
-// A cell that cannot be what its column says is never read as 0: the row is refused with the column's name and text.
-
 /// Each parse function returns the fault of the row as a sentence, or "".
 class RowParser {
  public:
@@ -78,8 +74,6 @@ class RowParser {
 
 /// Reads the unsigned decimal number `cell`; an empty one is "not measured". False when it is neither.
 bool parse_measured(std::string_view cell, Measured& number);
-
-// Lists inside one cell: classes `file;desc`, errnos `ENOENT:3 EINTR:1`, histograms `512:128 576:3`.
 
 /// (errno name, count) in the order of the file; nullopt when the text is not such a list.
 std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_errnos(std::string_view text);

@@ -4,7 +4,7 @@
 //
 // A SyscallRow takes 144 bytes, and almost all of them say little: a small count, the same number again, 0, or nothing.
 // Rows are packed when they are read, and unpacked, some at a time, when they are asked for. Texts are kept once: rows
-// hold a number for each. Measured is a number that may not have been measured, in half the memory of std::optional.
+// hold a number for each.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +20,10 @@
 
 namespace syscost::bench::model {
 
-// Measured: a number that may not have been measured.
-//
-// An empty cell means "not counted", and must reach the screen as `n/a`, never as 0. std::optional says the same in
-// twice the memory; a million rows of thirteen such numbers are the reason for this type.
-
+/// A number that may not have been measured.
+///
+/// An empty cell means "not counted", and must reach the screen as `n/a`, never as 0. std::optional says the same in
+/// twice the memory; a million rows of thirteen such numbers are the reason for this type.
 class Measured {
  public:
   /// Largest number that can be held; readers refuse larger ones.
@@ -45,11 +44,10 @@ class Measured {
   std::uint64_t value_ = kNothing;
 };
 
-// IdIndex: finds what is kept elsewhere under numbers 0, 1, 2, ... by its hash.
-//
-// A million names or windows in std::unordered_map are a million allocations of sixty bytes; here each costs about
-// twelve bytes, and what is indexed is not kept twice.
-
+/// Finds what is kept elsewhere under numbers 0, 1, 2, ... by its hash.
+///
+/// A million names or windows in std::unordered_map are a million allocations of sixty bytes; here each costs about
+/// twelve bytes, and what is indexed is not kept twice.
 class IdIndex {
  public:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
@@ -96,15 +94,14 @@ class IdIndex {
   std::size_t count_ = 0;
 };
 
-// Names: each distinct text once.
-//
-// A million rows hold some thousand distinct texts (test names, syscalls, errno lists). Rows keep a number for each, so
-// that memory follows the samples and comparing two names is comparing two integers.
-
 using NameId = std::uint32_t;
 /// The id of the empty text.
 inline constexpr NameId kNoName = 0;
 
+/// Each distinct text once.
+///
+/// A million rows hold some thousand distinct texts (test names, syscalls, errno lists). Rows keep a number for each,
+/// so that memory follows the samples and comparing two names is comparing two integers.
 class Names {
  public:
   Names();
@@ -125,9 +122,7 @@ class Names {
   IdIndex ids_;
 };
 
-// SyscallRow: one syscall of a window.
-
-/// The figures of a `syscall` row. Times in ns.
+/// The figures of a `syscall` row: one syscall of a window. Times in ns.
 struct SyscallRow {
   std::uint32_t sample = 0;
   std::uint32_t file = 0;  ///< Index into Dataset::files.
@@ -161,12 +156,8 @@ struct SyscallRow {
   Measured latency_max_ns;
 };
 
-// RowStore: the `syscall` rows of a Dataset, packed.
-//
-// A SyscallRow takes 144 bytes, and almost all of them say little: a small count, the same number again, 0, or nothing.
-// Packed it takes about fifteen, so that ten million rows fit where one million did. Rows are packed when they are read
-// and unpacked, some at a time, when they are looked at.
-
+/// The `syscall` rows of a Dataset, packed. A row takes about fifteen bytes, so ten million rows fit where one million
+/// did.
 class RowStore {
  public:
   RowStore();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// run_selection: which runs of a RUN argument count. Those are the newest of each file, by their start times, or the
-// one that --run names.
+// run_selection: which runs of a RUN argument count: the newest of each file, by their start times, or the one that
+// --run names.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,6 @@
 
 namespace syscost::bench::model {
 
-// Which runs of a RUN argument count: the newest of each file, or the one that --run names.
-
 /// The run of `file` that started last, by its last program; of equal times the run's id decides. kNoName: none.
 NameId newest_run(const Dataset& data, std::uint32_t file);
 
@@ -31,12 +29,8 @@ void report_unknown_run(const Dataset& data, const std::string& asked, csv::Prob
 /// sample, RowStore::kNoSample for what is gone; empty if all are left.
 std::vector<std::uint32_t> keep_runs(Dataset& data, const std::function<bool(std::uint32_t, NameId)>& is_wanted);
 
-// Start times: which run of a file is the newest, and when it began.
-//
-// A RUN means its newest run. So a text that is no time must not win because it sorts last.
-
 /// True for `2026-11-21T01:52:31.123Z`, with any number of decimals or none, and for "": the start was not written
-/// down.
+/// down. A RUN means its newest run, so a text that is no time must not win because it sorts last.
 bool is_time(std::string_view text);
 
 /// A key for such a time. Keys sort as the times do, even if the numbers of decimals differ.

@@ -17,12 +17,6 @@
 
 namespace syscost::bench::model {
 
-// Site: the line of the program that makes a call.
-//
-// A run with --syscost_where writes a `syscall` row for each syscall and site; the column `detail` names the site.
-// Lines move with every edit, so no verdict depends on a site: the loader adds the sites of a syscall up
-// (site.h), and commands read them only to say which line made a call.
-
 /// One of these, in the order of how much is known:
 ///
 ///     at src/log.cc:17 Log::batch+3      file, line and function; the function begins 3 lines before
@@ -55,17 +49,14 @@ std::string place_of(const Site& site);
 /// `src/log.cc:17 Log::batch`, `liblog.so+0x1234`, `unknown: no unwind information`.
 std::string text_of(const Site& site);
 
-// Details away: rows that tell calls of one syscall apart, added up to one row.
-//
-// A run with --syscost_detail beside one without: held against each other as they are, the plain run's row would be
-// gone and each detail new. A run with --syscost_where: an edit moves lines, and moved lines must change no verdict.
-// Rows of one window are disjoint, so their sum is the row that a plain run has.
-
 /// True when some `syscall` row says which calls of its syscall it holds. Sites are no such details: the loader folds
 /// them.
 bool has_details(const Dataset& data);
 
 /// Adds the details of each syscall of a sample up into one row. Percentiles stay right: histograms add up too.
+///
+/// If a run with --syscost_detail were compared with one without as they are, the plain run's row would be gone and
+/// each detail new. Rows of one window are disjoint, so their sum is the row that a plain run has.
 void fold_details(Dataset& data);
 
 /// Which syscalls have rows with details, and which have rows without details only.
@@ -83,8 +74,8 @@ void fold_details(Dataset& data, const std::set<std::string>& syscalls);
 /// without details in the other. Returns their names.
 std::set<std::string> fold_uneven_details(Dataset& one, Dataset& other);
 
-/// Adds the sites of each syscall of a sample up into one row; other details stay. Sets Dataset::has_sites. If `keeps`,
-/// the rows as they were become Dataset::site_rows.
+/// Adds the sites of each syscall of a sample up into one row; other details stay. An edit moves lines, and moved lines
+/// must change no verdict. Sets Dataset::has_sites. If `keeps`, the rows as they were become Dataset::site_rows.
 void fold_sites(Dataset& data, bool keeps);
 
 }  // namespace syscost::bench::model

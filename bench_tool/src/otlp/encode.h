@@ -13,11 +13,6 @@
 
 namespace syscost::bench::otlp {
 
-// Encoding: signals as JSON, as the OpenTelemetry protocol writes it.
-//
-// It is protobuf's JSON with three differences: ids are hexadecimal, names of fields are in camel case, and
-// enumerations are numbers. As in protobuf's, whole numbers of 64 bits are strings. The text is ASCII on one line.
-
 /// An object of each of the protocol's messages Span, Resource, NumberDataPoint and HistogramDataPoint.
 std::string span_json(const Span& span);
 std::string resource_json(const Attributes& resource);
@@ -30,8 +25,7 @@ std::string scope_json();
 /// The members of a Metric before its data, with a comma at their end.
 std::string metric_head(const Metric& metric);
 
-// A receiver's answer to an export: how many items it refused, and why.
-
+/// A receiver's answer to an export: how many items it refused, and why.
 struct Answer {
   bool is_understood = true;   ///< False: a body that no receiver of this protocol sends.
   std::uint64_t rejected = 0;  ///< Spans or data points.

@@ -21,11 +21,6 @@
 
 namespace syscost::bench::otlp {
 
-// Requests: spans and points, put together into JSON of bounded size.
-//
-// A receiver limits what it takes at once, so a large run is sent in several requests. Each is complete in itself: it
-// repeats the resource of what it holds.
-
 /// A body for a receiver: TracesData or MetricsData, without a line feed.
 struct Request {
   Signal signal = Signal::traces;
@@ -36,7 +31,9 @@ struct Request {
 /// Takes a request. False: it failed, and no other is to be handed over.
 using TakeRequest = std::function<bool(Request&&)>;
 
-/// Collects the items of one signal. Not thread-safe.
+/// Collects the items of one signal, and puts them together into JSON of bounded size. A receiver limits what it takes
+/// at once, so a large run is sent in several requests. Each is complete in itself: it repeats the resource of what it
+/// holds. Not thread-safe.
 class Requests {
  public:
   /// A request is handed over when its body is about this long. One item more may follow.
@@ -80,11 +77,6 @@ class Requests {
   std::size_t items_ = 0;
   bool has_failed_ = false;
 };
-
-// Sender: requests to a receiver, again after failures that may pass.
-//
-// All machines of a fleet may send at the same moment, after the same push. So a wait after a failure grows, and a part
-// of it is random; if the receiver says how long to wait, that is how long. All waits together have a limit.
 
 /// Time, so that a test needs none.
 struct Clock {

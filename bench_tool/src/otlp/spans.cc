@@ -247,7 +247,6 @@ Attributes resource_of(const model::Dataset& data, const ProcessRun& process) {
 
 namespace {
 
-using model::Sample;
 using model::Totals;
 
 std::string process_span_id(const ProcessRun& process) {

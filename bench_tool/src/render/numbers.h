@@ -16,8 +16,6 @@
 
 namespace syscost::bench::render {
 
-// Numbers for people: three significant digits, a unit, and `n/a` for what was not measured.
-
 inline constexpr const char* kNotMeasured = "n/a";
 
 /// `152 ns`, `1.23 us`, `131 us`, `2.50 s`.
@@ -48,9 +46,7 @@ inline std::string ratio(double times) {
   return times >= 100 ? fmt::format("{:.0f}", times) : fmt::format("{:.3g}", times);
 }
 
-// CSV output of bench: plain numbers under names with units, quoted as RFC 4180 asks, lines ended by a line feed like
-// the files that bench reads. A number that was not measured is an empty cell.
-
+/// CSV output of bench: quoted as RFC 4180 asks, lines ended by a line feed like the files that bench reads.
 class CsvWriter {
  public:
   /// Writes the header.

@@ -11,8 +11,6 @@
 
 namespace syscost::bench::render {
 
-// OutputFile: a file that is there whole, or not at all.
-
 /// The kind of file that OutputFile may replace; it refuses to replace any other.
 struct OutputKind {
   std::string_view beginning;  ///< Each such file begins with it.
@@ -42,9 +40,8 @@ class OutputFile {
 /// Writes the whole file. Returns what is wrong, or "".
 std::string write_output(const std::string& path, OutputKind kind, std::string_view text);
 
-// Packing by gzip: the bodies of requests, and the parts of a report that are read later.
-
-/// Throws std::bad_alloc if there is no memory.
+/// Packs a text: the bodies of requests, and the parts of a report that are read later. Throws std::bad_alloc if there
+/// is no memory.
 std::string gzip(std::string_view text);
 
 }  // namespace syscost::bench::render

@@ -12,13 +12,9 @@
 
 namespace syscost::bench::render {
 
-// XML: text out of a file that must not become markup.
-
-/// Fit for an attribute in double quotes and for text. What XML 1.0 cannot hold (controls, bytes that are not UTF-8) is
-/// U+FFFD; line feeds and tabs are kept in attributes, too.
+/// Fit for an attribute in double quotes and for text. Characters that XML 1.0 cannot hold (controls, bytes that are
+/// not UTF-8) become U+FFFD; line feeds and tabs are kept in attributes, too.
 std::string escaped_xml(std::string_view text);
-
-// Pieces of SVG that all pictures of bench have in common.
 
 /// `text`, printable, with what XML reserves written as entities.
 std::string xml_text(std::string_view text);
@@ -32,10 +28,6 @@ std::string svg_head(double width, double height);
 /// to. Returns why it could not, or "".
 std::string write_picture(const std::string& path, const std::string& svg);
 
-// A flame graph: how many calls come from which functions. A box is as wide as the calls below it are many.
-//
-// flamegraph.pl draws the same and is in no Debian package (main); the file that it reads is the same, too.
-
 /// Calls with one stack, from the outermost frame to the innermost.
 struct FoldedStack {
   std::vector<std::string> frames;
@@ -45,8 +37,11 @@ struct FoldedStack {
 /// `main;Log::batch;write src/log.cc:17 100`; nullopt if a line is something else.
 std::optional<FoldedStack> parse_folded(std::string_view line);
 
-/// The picture; stacks with the same beginning share its boxes. Each box says its calls when the mouse is over it.
-/// Boxes that are too narrow to be seen are not drawn.
+/// A flame graph: how many calls come from which functions. A box is as wide as the calls below it are many. Stacks
+/// with the same beginning share its boxes. Each box says its calls when the mouse is over it. Boxes that are too
+/// narrow to be seen are not drawn.
+///
+/// flamegraph.pl draws the same and is in no Debian package (main); the file that it reads is the same, too.
 std::string flame_svg(std::string_view title, const std::vector<FoldedStack>& stacks);
 
 }  // namespace syscost::bench::render

@@ -15,8 +15,6 @@
 
 namespace syscost::bench::render {
 
-// Table: the same cells as aligned text for a terminal or as Markdown for a pull request.
-
 enum class Align { left, right };
 
 /// How Markdown writes cells: as escaped text, as names in code style, or unchanged.
@@ -55,10 +53,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Column: all that a table needs to know of one column, so that a new one is added in one place.
-//
-// A list of titles and a list of cells in the same order drift apart: a cell in the wrong place still compiles.
-
+/// All that a table needs to know of one column, so that a new one is added in one place. A list of titles and a list
+/// of cells in the same order drift apart: a cell in the wrong place still compiles.
 template <class Row>
 struct Column {
   TableColumn head;
@@ -100,16 +96,11 @@ class ColumnTable {
   Table table_;
 };
 
-// Markdown: text out of a file that must not become markup.
-//
-// `BM_Fill<int>/8` is a name and not a tag, `x:1*2*3` is not in italics, and a name in a file must not put a
-// link or a picture into a pull request.
-
 /// A name, letter by letter: `` `BM_Fill<int>/8` ``. Fit for a cell of a table. Expects printable text.
 std::string code_span(std::string_view name);
 
-/// Text that reads as it stands: what could begin markup or a link is escaped. Expects printable text without line
-/// feeds. Other text must come before it on its line.
+/// Text that reads as it stands: what could begin markup or a link is escaped, so `x:1*2*3` is not in italics. Expects
+/// printable text without line feeds. Other text must come before it on its line.
 std::string escaped_markdown(std::string_view text);
 
 /// The same for lines, each of which ends with a line feed.
@@ -118,11 +109,10 @@ std::string escaped_lines(std::string_view lines);
 /// Lines as they are, between two fences.
 std::string code_block(std::string_view lines);
 
-// A size cap for Markdown: GitHub refuses a comment of more than 65 536 characters and a step summary of more than 1
-// MiB, and then shows nothing at all.
-
 /// `text`, if it is not longer than `most` bytes. Else its first lines, with what they leave open closed (<details>, a
-/// fence), and a line that says how much is left out. Never longer than `most`, if `most` is at least 1000.
+/// fence), and a line that says how much is left out. Never longer than `most`, if `most` is at least 1000. GitHub
+/// refuses a comment of more than 65 536 characters and a step summary of more than 1 MiB, and then shows nothing at
+/// all.
 std::string capped_markdown(std::string text, std::size_t most);
 
 }  // namespace syscost::bench::render

@@ -12,8 +12,6 @@
 
 namespace syscost::bench::render {
 
-// Screen: the room there is for output. A terminal has an end at the right and one below; a file and a pipe have none.
-
 /// From here on there is room for more than a terminal of 80 columns has.
 inline constexpr std::size_t kWideScreen = 100;
 
@@ -29,10 +27,6 @@ Screen screen_of_stdout();
 /// False where the user wants no colour (NO_COLOR), or the terminal takes none (TERM=dumb).
 bool user_takes_color();
 
-// Text width: how many columns of a terminal a text takes, and what to do about one that takes too many.
-//
-// Bytes are not columns: a CJK character takes two, a combining accent none, a colour code none.
-
 /// Columns that UTF-8 `text` takes. Colour codes (Paint's) take none.
 std::size_t display_width(std::string_view text);
 
@@ -45,8 +39,7 @@ std::string shortened_end(std::string_view text, std::size_t width);
 /// line. `width` 0: nothing is broken. A word that is wider stays whole.
 std::string wrapped(std::string_view text, std::size_t width, std::size_t indent);
 
-// Paint: colour on a terminal, plain text elsewhere.
-
+/// Colour on a terminal, plain text elsewhere.
 class Paint {
  public:
   explicit Paint(bool is_on) : is_on_(is_on) {}

@@ -15,17 +15,13 @@
 
 namespace syscost::bench::report {
 
-// The lines of the program that make the calls, as a table and as a flame graph.
-
 /// A line for each site, in the order of `sites`, at most `most`; empty if there are none.
 std::string lines_table(const std::vector<stats::SiteTotal>& sites, std::size_t most);
 
 /// The lines of all tests, and a flame graph of them.
 std::string lines_section(const std::vector<stats::SiteTotal>& sites);
 
-// The card of a test: everything that a report says about it.
-
-/// What is made for one card and then forgotten: that of all windows together is large.
+/// The parts that are made for one card and then forgotten: those of all windows together are large.
 struct CardParts {
   std::vector<stats::SyscallLatency> latencies;
   std::vector<stats::SiteTotal> sites;  ///< The most expensive first; empty if the run does not name lines.

@@ -11,8 +11,6 @@
 
 namespace syscost::bench::report {
 
-// What changed between two runs, and why.
-
 /// A test of the comparison, in the words of `bench compare`.
 struct ComparedTest {
   std::string name;
@@ -31,7 +29,7 @@ struct Comparison {
   std::string conclusion;  ///< `red, exit code 1: ...`
   bool is_red = false;
   std::string verdicts;            ///< `1 regressed, 14 same`
-  std::vector<std::string> lines;  ///< What OLD and NEW are, laws that changed, notes.
+  std::vector<std::string> lines;  ///< The lines that say what OLD and NEW are, laws that changed, notes.
   std::vector<std::string> warnings;
   std::vector<ComparedTest> tests;  ///< Those that changed, the worst first.
 };
@@ -39,9 +37,8 @@ struct Comparison {
 /// Names of tests are links to `run`, if it has them.
 std::string comparison_section(const Run& run, const Comparison& comparison);
 
-// The history of a test over runs: its calls and its wall time in each, and where they changed.
-
-/// The charts of one test and its steps; empty if there are fewer than two runs.
+/// The charts of one test and its steps: its calls and its wall time in each run, and where they changed. Empty if
+/// there are fewer than two runs.
 std::string history_chart(const std::vector<HistoryPoint>& points);
 
 /// All tests together: the sums of each run, and the tests that changed.

@@ -4,7 +4,8 @@
 //
 // Names of tests, paths and details come from files that anyone may have written. They reach the page through text()
 // alone, between tags or in an attribute with double quotes; never in a script, a style or an address. The file names
-// no address, so it works offline. The cards of all tests are packed, and a browser unpacks those that a person opens.
+// no address, so it works offline and tells no one that it is read. The cards of all tests are packed, and a browser
+// unpacks those that a person opens.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,7 @@
 
 namespace syscost::bench::report {
 
-// HTML of a report: text that must not become markup, and the small pieces that all parts use.
-//
-// Names of tests, paths and details come from files that anyone may have written. They reach the page through text()
-// alone, between tags or in an attribute with double quotes; never in a script, a style or an address.
-
-/// `raw` for a place between tags or in an attribute with double quotes. What cannot be seen is escaped as
+/// `raw` for a place between tags or in an attribute with double quotes. Characters that cannot be seen are escaped as
 /// csv::printable() does.
 std::string text(std::string_view raw);
 
@@ -43,12 +39,6 @@ std::string share_bar(double share);
 /// Base64 (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-// The page: sections of HTML become one file that needs nothing else.
-//
-// The file names no address, so it works offline and tells no one that it is read. A policy (CSP) in its head allows
-// the two scripts of bench by their hashes and nothing else: a script that got into the page by a fault of ours does
-// not run.
-
 /// Each report begins with it; a file that does not is not overwritten.
 inline constexpr std::string_view kPageBeginning = "<!DOCTYPE html>\n<html lang=\"en\" data-from=\"syscost-report\">";
 
@@ -66,13 +56,14 @@ struct Page {
   std::string data;                      ///< HTML at the end that is not seen.
 };
 
+/// The page as a file. A policy (CSP) in its head allows the two scripts of bench by their hashes and nothing else: a
+/// script that got into the page by a fault of ours does not run.
 std::string html_of(const Page& page);
 
-// PackedCards: the cards of all tests in little room. A browser unpacks those that a person opens.
-//
-// The cards of five thousand tests are some fifteen megabytes of HTML, most of it the same words. Packed by gzip they
-// are a tenth of that, and a browser does not read them before they are asked for.
-
+/// The cards of all tests in little room.
+///
+/// The cards of five thousand tests are some fifteen megabytes of HTML, most of it the same words. Packed by gzip they
+/// are a tenth of that, and a browser does not read them before they are asked for.
 class PackedCards {
  public:
   /// Adds the next card; returns its place: `p3.17`, the pack and the index in it.

@@ -14,8 +14,6 @@
 
 namespace syscost::bench::report {
 
-// The table of tests: a line for each, which a browser sorts and filters and which opens its card.
-
 /// The cards of so many of the first windows stand on the page itself, for a reader without JavaScript.
 inline constexpr std::size_t kStaticCards = 20;
 
@@ -25,11 +23,9 @@ std::string folded_card(const Window& window, std::size_t index, const std::stri
 /// A line that names the test with the longest wall time; empty if fewer than two have one.
 std::string slowest_test(const Run& run);
 
-/// A line for each of the windows that have the unit `unit` (see unit_of()); empty if there are none. `places`: where
-/// the card of each window of `run` is packed.
+/// A line for each of the windows that have the unit `unit` (see unit_of()); empty if there are none. A browser sorts
+/// and filters the lines, and a line opens its card. `places`: where the card of each window of `run` is packed.
 std::string tests_table(const Run& run, std::string_view unit, const std::vector<std::string>& places);
-
-// The kinds of tests of a run, as `bench groups` finds them, and what fixtures cost.
 
 /// Tests that behave alike, or those of a fixture.
 struct Kind {
@@ -39,6 +35,7 @@ struct Kind {
   std::vector<std::string> tests;  ///< Names; the most typical one first.
 };
 
+/// The kinds of tests of a run, as `bench groups` finds them, and what fixtures cost.
 struct Kinds {
   std::string headline;            ///< `4 groups of 166 tests: ...`; empty if the run has no tests.
   std::vector<Kind> groups;        ///< The most tests first.
@@ -48,8 +45,6 @@ struct Kinds {
 };
 
 std::string kinds_section(const Run& run, const Kinds& kinds);
-
-// The findings of a run: what tests do that costs more than it has to.
 
 /// Empty if there are none.
 std::string findings_section(const Run& run, const findings::Findings& findings);

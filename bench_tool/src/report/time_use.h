@@ -13,8 +13,6 @@
 
 namespace syscost::bench::report {
 
-// Where the wall time of a test went, through all its threads: the critical path of a run with --syscost_sched.
-
 /// The steps of a critical path that have one thread and one cause, together.
 struct PathPart {
   std::string thread;  ///< `parser 4711`
@@ -29,6 +27,7 @@ struct PathTimes {
   std::uint64_t wall_ns = 0, runs_ns = 0, waits_for_cpu_ns = 0, blocked_ns = 0, unknown_ns = 0;
 };
 
+/// The critical path of a test, from a run with --syscost_sched.
 struct Path {
   PathTimes times;
   std::vector<PathPart> parts;     ///< The longest first.
@@ -41,9 +40,8 @@ std::string path_part(const Path& path);
 /// All paths of the page.
 std::string waiting_section(const Run& run, const std::vector<PathTimes>& paths);
 
-// What a GPU was busy with in each test: GPU kernels, or copies between host and device, by CUPTI's figures.
-
-/// A bar for each test that has both sums (--syscost_profile cupti); "" if there is none.
+/// A bar for each test that has both sums, by CUPTI's figures (--syscost_profile cupti): the time of GPU kernels, and
+/// that of copies between host and device. "" if there is none.
 std::string gpu_balance(const Run& run);
 
 }  // namespace syscost::bench::report

@@ -17,10 +17,8 @@
 
 namespace syscost::bench::report {
 
-// Latency histograms of a report. All are drawn on one logarithmic axis, so that a shape at the right is slow in each
-// of them, and two can be compared by eye.
-
-/// The powers of two, in ns, that the histograms of a report fill.
+/// The powers of two, in ns, that the histograms of a report fill. All are drawn on this one logarithmic axis, so that
+/// a shape at the right is slow in each of them, and two can be compared by eye.
 class LatencyAxis {
  public:
   /// Makes room for `latency`.
@@ -39,8 +37,6 @@ class LatencyAxis {
   std::size_t first_ = 1;  ///< Powers of two.
   std::size_t last_ = 0;
 };
-
-// The totals of a run: how much it makes of what, and the latencies of each syscall over all its tests.
 
 class Totals {
  public:

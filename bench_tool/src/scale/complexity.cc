@@ -14,7 +14,7 @@ constexpr std::array kAll = {Complexity::constant, Complexity::log_n,  Complexit
 constexpr std::array kGrowing = {Complexity::log_n, Complexity::linear, Complexity::n_log_n, Complexity::square,
                                  Complexity::cube};
 constexpr double kLevel = 0.975;  // of one side: an interval of 95 %
-// Of one side. The best of several curves is shown, and noise has as many chances to look like growth (Bonferroni).
+// For one side. The best of several curves is shown, and noise has as many chances to look like growth (Bonferroni).
 constexpr double kGrowthLevel = 1 - 0.01 / kGrowing.size();
 
 bool can_fit(const std::vector<TimePoint>& points) {

@@ -17,15 +17,13 @@
 
 namespace syscost::bench::scale {
 
-// Families: the tests of a RUN that differ in sizes alone, and the laws of their counts.
-
 /// A column of `syscall` rows that a law may say something about. family_laws.cc has the table.
 struct CountColumn {
   std::string_view name;
   model::Measured model::SyscallRow::*field;
   /// The part of `field` that comes once per run of a benchmark's loop; null: it is not told apart.
   model::Measured model::SyscallRow::*per_run_field;
-  std::string_view of;  ///< What a person reads beside the syscall's name; "" for calls.
+  std::string_view of;  ///< A person reads it beside the syscall's name; "" for calls.
 };
 
 /// One column of one syscall over the sizes.
@@ -79,24 +77,22 @@ std::vector<Family> families_of(const model::Dataset& data, const std::vector<mo
 /// `n = 64`, `n = 64, m = 2`.
 std::string size_text(const Family& family, const Size& size);
 
-// The sizes in the name of a test: `BM_Copy/64`, `BM_Copy/bytes:64/real_time`, `Sizes/Copy.Works/4096`, and in a label:
-// `size=4096`.
-
 /// A number in a name, with its name if it has one.
 struct Argument {
   std::string name;  ///< `bytes` of `bytes:64`; else empty.
   std::int64_t value = 0;
 };
 
-/// A name taken apart. Between parts[i] and parts[i + 1] stands arguments[i]; the names of arguments stand in the
-/// parts, too: {"BM_Copy/bytes:", "/real_time"}.
+/// A name taken apart, with the sizes in it: `BM_Copy/64`, `BM_Copy/bytes:64/real_time`, `Sizes/Copy.Works/4096`.
+/// Between parts[i] and parts[i + 1] stands arguments[i]; the names of arguments stand in the parts, too:
+/// {"BM_Copy/bytes:", "/real_time"}.
 struct SizedName {
   std::vector<std::string> parts;
   std::vector<Argument> arguments;
 };
 
-/// The arguments of a benchmark: the parts of its name that are a number or `name:number`. What Google Benchmark itself
-/// appends is none (`iterations:`, `min_time:`, ...), but for `threads:`.
+/// The arguments of a benchmark: the parts of its name that are a number or `name:number`. Parts that Google Benchmark
+/// itself appends are none (`iterations:`, `min_time:`, ...), but for `threads:`.
 SizedName sized_benchmark(std::string_view name);
 
 /// The parameters of a GoogleTest test: the text after the last `/`, if it is numbers with words before them:

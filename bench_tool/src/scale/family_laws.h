@@ -13,8 +13,6 @@
 
 namespace syscost::bench::scale {
 
-// From the rows of a family's tests to counts over sizes, and their laws.
-
 /// The samples of one size; all can be used.
 struct SizedGroup {
   Size size{};
@@ -25,8 +23,7 @@ struct SizedGroup {
 std::vector<LawRow> law_rows_of(const model::Dataset& data, const std::vector<SizedGroup>& groups,
                                 const Family& family);
 
-// Laws that differ between two runs: a buffer that got lost is `1 per 4096 bytes -> 1 per byte`, not `+ 61 432 write`.
-
+/// A law that differs between two runs.
 struct LawChange {
   std::string family;   ///< As NEW prints it.
   std::string title;    ///< `write`

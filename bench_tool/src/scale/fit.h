@@ -14,8 +14,6 @@
 
 namespace syscost::bench::scale {
 
-// Fits one form of law to whole numbers: exactly, or not at all.
-
 /// The values of a law's variable, and beside each the count in units of 1/unit.
 struct Samples {
   std::vector<std::int64_t> x;
@@ -37,11 +35,10 @@ void fit_two_terms(const std::vector<std::array<std::int64_t, 2>>& terms, const 
 /// How many values are different.
 std::size_t distinct(std::vector<std::int64_t> values);
 
-// The law x/b on average: a benchmark that appends n bytes in each iteration to a buffer of b bytes writes after some
-// iterations only. Its counts per iteration are fractions; the counts of its whole passes are n/b times the iterations,
-// rounded up or down.
-
-/// Appends the law if it fits the totals.
+/// Appends the law x/b on average if it fits the totals.
+///
+/// A benchmark that appends n bytes in each iteration to a buffer of b bytes writes after some iterations only. Its
+/// counts per iteration are fractions; the counts of its whole passes are n/b times the iterations, rounded up or down.
 void fit_average(const Counts& counts, std::vector<Law>& laws);
 /// True if every total is x/b times its iterations, rounded up or down, for a b of the law's.
 bool average_reproduces(const Law& law, const Counts& counts);

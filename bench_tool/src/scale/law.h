@@ -14,9 +14,7 @@
 
 namespace syscost::bench::scale {
 
-// Rational: an exact number. Laws of counts are solved, not fitted, so no rounding may decide whether one holds.
-
-/// `num / den` in lowest terms, den > 0.
+/// An exact number: `num / den` in lowest terms, den > 0. Laws of counts are solved, not fitted.
 struct Rational {
   std::int64_t num = 0;
   std::int64_t den = 1;
@@ -42,16 +40,12 @@ std::string text_of(const Rational& number);
 /// Checked arithmetic of whole numbers.
 std::optional<std::int64_t> times(std::int64_t a, std::int64_t b);
 
-// Law: a formula that says how often a syscall is called for each size.
-//
-// Counts are exact, so a law reproduces every count or it is none. docs/scale.md lists the formulas.
-
 /// The sizes of one test: `n` and `m`. A family of one size has m = 1 everywhere.
 using Size = std::array<std::int64_t, 2>;
 /// The names of the two in formulas. The second is empty in a family of one size.
 using SizeNames = std::array<std::string, 2>;
 
-/// What a law grows with. The order is the order in which laws are tried.
+/// The quantity that a law grows with. The order is the order in which laws are tried.
 enum class Variable { n, m, product, sum, ceil_quotient, floor_quotient, ceil_inverse, floor_inverse };
 
 /// A curve over the variable x: x, ceil(log2 x), floor(log2 x), x ceil(log2 x), x floor(log2 x), x^2, x^3.
@@ -107,7 +101,7 @@ std::string text_of(const Law& law, const SizeNames& names, bool are_powers = fa
 /// `1 per 4096 bytes`, if the law has a rate that words can say and the size has a name of several letters; else "".
 std::string rate_words(const Law& law, const SizeNames& names);
 
-/// What a law grows by for one more `n`, on average over many; nullopt if that is no constant. 0 for a constant law.
+/// The growth of a law for one more `n`, on average over many; nullopt if that is no constant. 0 for a constant law.
 std::optional<double> growth_per_n(const Law& law);
 
 }  // namespace syscost::bench::scale

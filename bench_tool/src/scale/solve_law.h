@@ -13,11 +13,6 @@
 
 namespace syscost::bench::scale {
 
-// Solves counts for a law.
-//
-// A law is said only if it reproduces every count, if the sizes are more than its parameters, and if chance is no
-// likely explanation: laws with a few free numbers fit a few small counts too easily.
-
 /// Larger counts have no law, so that sums of two fit.
 inline constexpr std::int64_t kLargestCount = (std::int64_t{1} << 62) - 1;
 
@@ -72,12 +67,6 @@ std::vector<Law> fitting_laws(const Counts& counts);
 /// True if `law` reproduces every one of the counts, with each of its block sizes.
 bool reproduces(const Law& law, const Counts& counts);
 
-// Chance: how easily a law fits counts that follow none.
-//
-// A law with free numbers fits a few small counts by chance: of 1, 1, 1, 2 over four sizes it says ceil(n/b), but every
-// fifth list of ones and twos grows by one step. So the lists of counts that the laws can make are counted, and divided
-// by all lists of numbers between the least and the greatest count.
-
 /// The least and the greatest count, in units of the counts; `high` > `low`.
 struct CountRange {
   std::int64_t low = 0;
@@ -87,6 +76,10 @@ struct CountRange {
 };
 
 /// How many lists the laws a curve(x) + c with at most `parameters` free numbers make within `range`.
+///
+/// A law with free numbers fits a few small counts by chance: for 1, 1, 1, 2 over four sizes it says ceil(n/b), but
+/// every fifth list of ones and twos grows by one step. So the lists of counts that the laws can make are counted, and
+/// divided by all lists of numbers between the least and the greatest count.
 double lists_of_curve(const std::vector<std::int64_t>& x, Curve curve, std::size_t parameters, const CountRange& range);
 
 /// The same for a ceil(x/b) + c and a floor(x/b) + c together; an upper bound. `enough`: a larger number need not be

@@ -20,9 +20,7 @@
 
 namespace syscost::bench::stats {
 
-// ChangeChoice: which changes of a test's counts are meant, in the words in which bench prints them.
-
-/// Terms with commas or semicolons between:
+/// The changes of a test's counts that are meant. Terms with commas or semicolons between:
 ///
 ///     +1 openat, -2 lseek    what compare prints: up to so many calls more or fewer
 ///     +1 EACCES              up to so many failures more; `(new in openat)`: of this syscall
@@ -74,11 +72,6 @@ class ChangeChoice {
   std::optional<model::SyscallChoice> syscalls_;
   bool has_leaks_ = false;
 };
-
-// Accept: a change of a test's counts that the project intends. What it matches is shown and does not fail the gate.
-//
-// It is about differences of counts alone: a test that failed, is missing or was not counted completely stays what it
-// is. An accept turns nothing red, and what it does not match is judged as if it were not there.
 
 struct Accept {
   std::string where;  ///< `syscost.toml:12`

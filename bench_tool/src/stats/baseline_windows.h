@@ -17,16 +17,15 @@
 
 namespace syscost::bench::stats {
 
-// FalseAlarms: estimates how many tests the next run will call changed although nothing changed.
-//
-// A count that was the same in n runs is judged exactly. Some of these counts vary all the same, too seldom for n runs
-// to show it. The runs themselves tell how often: compare each run with all others, as if it were the next one. What
-// differs then was seen once among all runs. Its number over n is Good and Turing's estimate of how much the next draw
-// brings that was not seen before (Good 1953).
-
 /// Fewer runs tell nothing: if two differ, each departs from the other.
 inline constexpr std::size_t kFewestRuns = 3;
 
+/// Estimates how many tests the next run will call changed although nothing changed.
+///
+/// A count that was the same in n runs is judged exactly. Some of these counts vary all the same, too seldom for n runs
+/// to show it. The runs themselves tell how often: compare each run with all others, as if it were the next one. A
+/// difference that appears then was seen once among all runs. The number of such differences over n is Good and
+/// Turing's estimate of how much the next draw brings that was not seen before (Good 1953).
 struct FalseAlarms {
   std::size_t runs = 0;
   std::size_t departed = 0;  ///< Red tests of each run compared with the others; the sum over all runs.
@@ -39,9 +38,6 @@ struct FalseAlarms {
   /// `false alarms of a run that changes nothing: about 0.3 tests, at most 1.6 (95 %), ...`.
   std::string text() const;
 };
-
-// Turns windows into lines of a baseline, and back. So `check` compares a run with ordinary WindowSummary objects, by
-// the rules of `compare`.
 
 /// The lines of a window. If its numbers are not whole (see fault_of()), it has no counts.
 model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name);

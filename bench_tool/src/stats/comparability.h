@@ -2,8 +2,9 @@
 //
 // comparability: which test of OLD is compared with which of NEW, and what keeps two from being compared.
 //
-// Tests are paired by name; by --pair where a test was renamed; and when each side holds one test, those two. A test
-// without a partner keeps a row of its own: a test that vanished must not vanish from the comparison too.
+// Tests are paired by name; by --pair where a test was renamed; and when each side holds one test, those two. The loops
+// of tests that were paired under different names go with them. A test without a partner keeps a row of its own: a test
+// that vanished must not vanish from the comparison too.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +16,6 @@
 #include "stats/verdict.h"
 
 namespace syscost::bench::stats {
-
-// Pairing: which test of OLD is compared with which of NEW.
-//
-// By name; by --pair where a test was renamed; and when each side holds one test, those two. The loops of tests that
-// were paired under different names go with them. What has no partner keeps a row of its own: a test that vanished must
-// not vanish from the comparison too.
 
 /// One window of a side, as pairing sees it.
 struct PairCandidate {
@@ -55,8 +50,7 @@ std::string pair_name(const std::string& old_name, const std::string& new_name);
 /// test's name.
 std::vector<std::string> shown_names(const std::vector<Comparison>& all, const std::vector<const Comparison*>& shown);
 
-// Faults: what keeps the counts of two windows from being judged, or from being compared at all.
-
+/// It keeps the counts of two windows from being judged, or from being compared at all.
 struct Fault {
   Verdict verdict = Verdict::errored;  ///< Or inconclusive.
   std::string reason;                  ///< `failed in NEW`; `7 events lost in OLD: its counts are lower bounds`.

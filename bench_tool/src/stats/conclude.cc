@@ -20,8 +20,6 @@
 
 namespace syscost::bench::stats {
 
-// From the counts that changed to the verdict of a test.
-
 namespace {
 
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.

@@ -2,7 +2,7 @@
 //
 // CountPolicy: which counts a comparison lets vary, and how far; and which rules of a project's file are for a test.
 //
-// Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. Of
+// Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. For
 // others a user knows how far they vary, and says so.
 #pragma once
 
@@ -15,11 +15,6 @@
 #include "stats/window_summary.h"
 
 namespace syscost::bench::stats {
-
-// CountPolicy: which counts a comparison lets vary, and how far.
-//
-// Most counts are exact. Some vary by nature: those of class `volatile`, and those that a user names as volatile. Of
-// others a user knows how far they vary, and says so.
 
 /// How far counts may be apart and still be alike: the larger of the two.
 struct Tolerance {
@@ -38,7 +33,7 @@ class CountPolicy {
   using Tests = std::optional<model::TestPatterns>;
   /// `SELECTOR`: its calls are shown and not gated. On a fault nothing changes and the fault is returned.
   std::optional<std::string> add_volatile(const std::string& selector, const Tests& tests = {});
-  /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). Of several that match a syscall the last decides.
+  /// `SELECTOR=3` (calls) or `SELECTOR=5%` (of OLD's count). If several match a syscall, the last one decides.
   std::optional<std::string> add_tolerance(const std::string& text, const Tests& tests = {});
 
   /// A wait that OLD never made is red, also in tests with several threads.
@@ -51,7 +46,7 @@ class CountPolicy {
   /// The rules for one test alone, which has these names.
   CountPolicy of(const std::vector<model::PatternName>& names) const;
 
-  // Of rules for some tests no account is taken: see of().
+  // These take no account of rules for some tests: see of().
   /// `name` as in SyscallSummary; `classes` as in the file.
   bool is_volatile(std::string_view name, std::string_view classes) const;
   /// The user named it so; is_volatile() is also true by nature (class `volatile`).
@@ -76,9 +71,7 @@ class CountPolicy {
   std::vector<Rule> rules_;
 };
 
-// Which rules of a project's file are for a test.
-
-/// What patterns of tests are matched with. Views point into `window`.
+/// The names that patterns of tests are matched with. Views point into `window`.
 model::PatternName pattern_name(const WindowSummary& window);
 
 /// The rules for this test, which may have another name on each side; either may be null.

@@ -22,11 +22,6 @@
 
 namespace syscost::bench::stats {
 
-// Latency: the summed histogram of one syscall over all repetitions of a test.
-//
-// Percentiles of repetitions cannot be averaged, but histograms can be added. So the histograms are decoded and summed
-// here, and every percentile is read from the sum, if the sum holds enough calls.
-
 inline constexpr std::array<double, 5> kPercentiles = {0.50, 0.75, 0.90, 0.95, 0.99};
 
 struct SyscallLatency {
@@ -69,21 +64,17 @@ struct Bar {
   std::uint64_t count = 0;
 };
 
-/// The same of a syscall; none where its histogram is coarse.
+/// The percentile of a syscall's latencies; none where its histogram is coarse.
 std::optional<std::uint64_t> percentile_ns(const SyscallLatency& one, double fraction);
 
 /// Buckets [first, last] as bars: one per bucket, or one per power of two.
 std::vector<Bar> bars(const Histogram& latency, std::size_t first, std::size_t last, bool is_fine);
 
-// Syscall statistics: mean, deviation and percentiles of a syscall's latencies, each with its error.
-//
-// Rows hold histograms, not single latencies. So a percentile has two errors: the width of a bucket, and chance,
-// because other calls of the same program would have other latencies. Both are in its interval.
-
 /// The level of the intervals of percentiles.
 inline constexpr double kPercentileLevel = 0.95;
 
-/// A percentile of latencies, in ns.
+/// A percentile of latencies, in ns. Rows hold histograms, not single latencies. So it has two errors: the width of a
+/// bucket, and chance, because other calls of the same program would have other latencies. Both are in its interval.
 struct Percentile {
   double fraction = 0;
   double low_ns = 0;   ///< The percentile of these calls is at least this,
@@ -103,8 +94,8 @@ struct Deviation {
   double high_ns = 0;
 };
 
-/// Of a histogram that is not empty. Each latency is at most half a bucket from the middle of its bucket; the deviation
-/// is at most the root mean square of these halves from that of the middles, because it is a seminorm.
+/// The deviation of a histogram that is not empty. Each latency is at most half a bucket from the middle of its bucket;
+/// the deviation is at most the root mean square of these halves from that of the middles, because it is a seminorm.
 Deviation deviation_of(const Histogram& latency);
 
 /// A syscall over all tests of a run.

@@ -2,9 +2,10 @@
 //
 // repetitions: turns the numbers of repetitions into one Spread, per iteration if only that can be compared.
 //
-// Three things are easy to get wrong, so they are decided here, in one place. A missing row means 0 calls only if the
-// repetition was counted at all. Counts and times may belong to passes of different lengths. A window that runs again
-// in the same process does not leave again what the process makes once (LeftByTurn).
+// Four things are easy to get wrong, so they are decided here, in one place. A missing row means 0 calls only if the
+// repetition was counted at all. Counts and times may belong to passes of different lengths. A call made once per run
+// of a benchmark's loop is no call of an iteration. A window that runs again in the same process does not leave again
+// what the process makes once (LeftByTurn).
 #pragma once
 
 #include <cstddef>
@@ -19,11 +20,10 @@
 
 namespace syscost::bench::stats {
 
-// Spread: one number over the repetitions of a test.
-//
-// One rule for counts and times: the median stands for them. Exact counts either repeat exactly or they do not, and the
-// two want different words: `1024` against `1024 [1024..1026]`. A Spread holds what both need.
-
+/// One number over the repetitions of a test.
+///
+/// One rule for counts and times: the median stands for them. Exact counts either repeat exactly or they do not, and
+/// the two want different words: `1024` against `1024 [1024..1026]`. A Spread holds what both need.
 struct Spread {
   std::size_t n = 0;
   double median = 0;
@@ -38,12 +38,11 @@ std::optional<Spread> spread_of(std::vector<double> values);
 /// The same; it sorts them.
 std::optional<Spread> spread_in(std::span<double> values);
 
-// LeftByTurn: what a window left open, by whether its process ran it again.
-//
-// A process makes some things once and keeps them: a pool of threads, a log, a library that is loaded at its first use.
-// The first window that needs one leaves it. A process that runs the window once cannot tell it from a leak. If the
-// process runs the window again, what is made once is not left again.
-
+/// The things that a window left open, by whether its process ran it again.
+///
+/// A process makes some things once and keeps them: a pool of threads, a log, a library that is loaded at its first
+/// use. The first window that needs one leaves it. A process that runs the window once cannot tell it from a leak. If
+/// the process runs the window again, what is made once is not left again.
 struct LeftByTurn {
   double again = 0;  ///< The most that a later repetition of a process left.
   double once = 0;   ///< The most that a process's first repetition left more than each later one of that process.
@@ -51,19 +50,12 @@ struct LeftByTurn {
       0;  ///< The most that the only repetition of a process left, unless the numbers above account for it.
 
   bool is_nothing() const { return again == 0 && once == 0 && unknown == 0; }
-  /// What may be a leak: all that is not known to be made once.
+  /// The number that may be a leak: all that is not known to be made once.
   double limited() const { return again > unknown ? again : unknown; }
 };
 
-/// Of a number such as Totals::descriptors_left. Repetitions without it are left out.
+/// Describes a number such as Totals::descriptors_left. Repetitions without it are left out.
 LeftByTurn left_by_turn(const model::Dataset& data, const model::Group& group, model::Measured model::Totals::*number);
-
-// RepetitionAggregator: turns the numbers of repetitions into one Spread. It is per iteration if only that can be
-// compared.
-//
-// Three things are easy to get wrong, so they are decided here, in one place. A missing row means 0 calls only if the
-// repetition was counted at all. Counts and times may belong to passes of different lengths. A call made once per run
-// of a benchmark's loop is no call of an iteration.
 
 using Numbers = std::optional<Spread>;
 using ErrnoNumbers = std::map<std::string, Spread, std::less<>>;
@@ -120,8 +112,8 @@ enum class PerRunCalls {
 };
 
 /// Turns per-repetition numbers into Spreads, dividing by iterations where asked. Where times and counts come from
-/// passes of different lengths, only figures per iteration can stand side by side, asked or not. What it is
-/// made of must outlive it. Not thread-safe.
+/// passes of different lengths, only figures per iteration can stand side by side, asked or not. Its arguments must
+/// outlive it. Not thread-safe.
 class RepetitionAggregator {
  public:
   RepetitionAggregator(const model::Dataset& data, const model::Group& group, const GroupRows& rows,
@@ -138,7 +130,7 @@ class RepetitionAggregator {
   Numbers times(model::Measured model::Totals::*field) const { return totals(field, time_divisors_); }
   /// Either, divided by `divisors`; empty = by nothing.
   Numbers totals(model::Measured model::Totals::*field, const std::vector<double>& divisors) const;
-  /// Of the repetitions that have the number.
+  /// Leaves out the repetitions that do not have the number.
   Numbers where_known(model::Measured model::Totals::*field) const;
 
   Numbers column(const Series& series, model::Measured model::SyscallRow::*field,

@@ -12,8 +12,6 @@
 
 namespace syscost::bench::stats {
 
-// The times of compared rows: which may be compared at all, what a sample is, and their verdicts.
-
 /// Says if the two runs took their times under the same conditions.
 struct ComparableTimes {
   bool measured = true;    ///< True for windows that were measured while they were timed.
@@ -33,10 +31,9 @@ bool samples_are_processes(const Comparison& row);
 /// True when more samples could still decide it: noise hides the answer, or there are too few.
 bool is_undecided(const std::optional<TimeVerdict>& time);
 
-// KernelSplit: whether more calls or slower calls changed the kernel time of a test.
-
-/// Of work: more_calls_ns = (n1 - n0) * m0, slower_calls_ns = n1 * (m1 - m0), per syscall with n returned entries of
-/// mean m, added up. Their sum is the whole change.
+/// Whether more calls or slower calls changed the kernel time of a test's work: more_calls_ns = (n1 - n0) * m0,
+/// slower_calls_ns = n1 * (m1 - m0), per syscall with n returned entries of mean m, added up. Their sum is the whole
+/// change.
 struct KernelSplit {
   double more_calls_ns = 0;
   double slower_calls_ns = 0;

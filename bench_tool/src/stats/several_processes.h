@@ -18,12 +18,6 @@
 
 namespace syscost::bench::stats {
 
-// Tests that ran in several processes of one run.
-//
-// The processes may be repetitions, or one program with other arguments or variables: the file does not say which. As
-// repetitions their counts become one range, in which a change of one configuration does not show. So a comparison of
-// such a range says it.
-
 /// The most processes of one run in which a test or a benchmark ran and did not fail; 0 for other windows.
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group);
 
@@ -35,12 +29,11 @@ std::vector<std::string> mark_unclear_processes(const CountPolicy& policy, std::
 /// The same warning about the tests of one side alone; "" if there are none.
 std::string unlike_processes(const CountPolicy& policy, const std::vector<WindowSummary>& windows);
 
-// Tests that failed and were tried again: `ctest --repeat until-pass` starts the program anew, in the same run.
-//
-// The file does not say why a test ran in two processes: the two may as well differ in their arguments. So its failure
-// stays one, until the user says that the later process is another attempt.
-
-/// True if `group` failed in a process, and passed in the last process of each run that it failed in.
+/// True if `group` failed in a process, and passed in the last process of each run that it failed in: `ctest --repeat
+/// until-pass` starts the program anew, in the same run.
+///
+/// The file does not say why a test ran in two processes: the two may as well differ in their arguments. So its failure
+/// stays one, until the user says that the later process is another attempt.
 bool was_retried(const model::Dataset& data, const model::Group& group);
 
 /// Takes the processes in which a test was not yet retried out of `groups`, with all windows of that test. Returns the

@@ -15,16 +15,15 @@
 
 namespace syscost::bench::stats {
 
-// The Mann-Whitney U test: whether two samples of times come from one distribution.
-//
-// The exact distribution of U is that of all ways to deal the pooled samples out to the two sides. Ties get midranks
-// and the distribution is that of these very midranks, because a clock's resolution makes ties common. Past some
-// hundred pairs the normal approximation, corrected for ties, replaces it.
-
 /// Exact up to so many pairs n1 * n2 of samples; with ties the distribution is computed for each test anew.
 inline constexpr std::uint64_t kMostExactPairs = 2500;
 inline constexpr std::uint64_t kMostExactPairsWithTies = 400;
 
+/// The Mann-Whitney U test: whether two samples of times come from one distribution.
+///
+/// The exact distribution of U is that of all ways to deal the pooled samples out to the two sides. Ties get midranks
+/// and the distribution is that of these very midranks, because a clock's resolution makes ties common. Past some
+/// hundred pairs the normal approximation, corrected for ties, replaces it.
 struct RankTest {
   double u = 0;  ///< Pairs in which NEW is the larger, ties counted half.
   double p = 1;  ///< Two-sided: twice the smaller tail, at most 1.
@@ -45,12 +44,10 @@ struct Tail {
 /// The longest tail of at most `probability`; nullopt when even U = 0 is likelier.
 std::optional<Tail> widest_tail(std::size_t old_n, std::size_t new_n, double probability);
 
-// A family: the tests of one comparison, each with its p.
-//
-// Fifty tests at p < 0.05 raise two or three false alarms a night. Adjusted after Benjamini and Hochberg (1995) the
-// share of false alarms among all alarms is limited instead; when nothing changed, so is the chance of any.
-
-/// The adjusted p of each, in the order given.
+/// The adjusted p of each test of one comparison, in the order given.
+///
+/// Fifty tests at p < 0.05 raise two or three false alarms a night. Adjusted after Benjamini and Hochberg (1995) the
+/// share of false alarms among all alarms is limited instead; when nothing changed, so is the chance of any.
 std::vector<double> adjusted_p(const std::vector<double>& p);
 
 /// Samples that each side needs so that one changed test among `tests` can reach an adjusted p below `alpha`.
@@ -59,11 +56,8 @@ std::size_t samples_needed(std::size_t tests, double alpha);
 /// The geometric mean of at least one positive value.
 double geometric_mean(const std::vector<double>& values);
 
-// Interval: the range that holds a true value with a stated probability, for any distribution of the samples.
-//
-// Times are not normally distributed: a few repetitions are disturbed and take far longer. Intervals made of order
-// statistics ask nothing of the distribution. They come in steps, so each says the level that it attains.
-
+/// The range that holds a true value with a stated probability, for any distribution of the samples. Intervals made of
+/// order statistics come in steps, so each says the level that it attains.
 struct Interval {
   double low = 0;
   double high = 0;
@@ -97,12 +91,11 @@ struct Ratio {
 /// O((n1 + n2) log) in time: the n1 * n2 ratios are never written down.
 Ratio shift_ratio(std::span<const double> old_values, std::span<const double> new_values, double level);
 
-// Looks: when a measurement that runs until it has an answer may look at its samples.
-//
-// A test after every round finds a "significant" difference in equal code sooner or later. So a look is taken only
-// when the number of rounds has doubled, and the i-th look gets 1 / 2^i of the chance of a false alarm. All looks
-// together never get more than the whole chance, at whichever look the measurement ends.
-
+/// When a measurement that runs until it has an answer may look at its samples.
+///
+/// A test after every round finds a "significant" difference in equal code sooner or later. So a look is taken only
+/// when the number of rounds has doubled, and the i-th look gets 1 / 2^i of the chance of a false alarm. All looks
+/// together never get more than the whole chance, at whichever look the measurement ends.
 struct InterimAnalysis {
   std::size_t rounds = 0;  ///< Samples of each side.
   double shares = 1;       ///< For TimeLimits.

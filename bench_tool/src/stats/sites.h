@@ -23,10 +23,6 @@
 
 namespace syscost::bench::stats {
 
-// How much each site calls: sums over repetitions and windows.
-//
-// Sums and no medians, because the sites of a syscall then add up to the syscall, also where threads take turns.
-
 /// One syscall at one site. Sums; nullopt where a row did not measure it.
 struct SiteTotal {
   std::string syscall;  ///< `write`, `ioctl TCGETS`
@@ -63,13 +59,6 @@ class SiteTotals {
 /// Puts `sites` in the order `key`: `kernel`, `calls` or `errors`, the most first, or `name` (of the site).
 void sort_sites(std::vector<SiteTotal>& sites, std::string_view key);
 
-// Finds for each site of OLD the same site in NEW.
-//
-// Between two builds, lines move: by text inserted above a function or inside it. A function may be renamed, and a file
-// may move. None of this changes a count. So sites of one syscall are matched by file, function and line within the
-// function. Lines of a function that make as many calls as before, in the same order, are the same lines. A function or
-// a file with the same counts under a new name is the same one.
-
 /// How often one site makes a call, over the repetitions.
 struct SiteCount {
   model::Site site;
@@ -93,6 +82,10 @@ struct SiteChange {
 /// Returns the changes between sites of one syscall, the largest one first. Two counts that differ by at most
 /// `rounding` are the same, and so are two that vary, if their ranges overlap. If all counts are exact and `rounding`
 /// is 0, the changes add up to the difference of all counts.
+///
+/// Sites are matched by file, function and line within the function, because text that is inserted above a function or
+/// inside it moves lines. Lines of a function that make as many calls as before, in the same order, are the same lines.
+/// A function or a file with the same counts under a new name is the same one.
 std::vector<SiteChange> align_sites(const std::vector<SiteCount>& old_sites, const std::vector<SiteCount>& new_sites,
                                     double rounding);
 

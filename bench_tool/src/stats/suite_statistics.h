@@ -13,13 +13,6 @@
 
 namespace syscost::bench::stats {
 
-// Outliers: tests of a run that take far longer, or make far more calls, than its other tests.
-//
-// The tests of a suite differ by factors, so logarithms are compared: z = 0.6745 * (log2 x - median) / MAD, where the
-// median absolute deviation (MAD) is that of the logarithms. z > 3.5 is far away (Iglewicz and Hoaglin, How to Detect
-// and Handle Outliers, 1993). For normal values z is the distance in standard deviations. Neither median nor MAD are
-// moved by the outliers themselves.
-
 /// A test's values of one measure: one for each repetition.
 struct MeasuredTest {
   std::string window;
@@ -33,6 +26,12 @@ struct Outlier {
   double value = 0;  ///< Of that repetition.
 };
 
+/// Tests of a run that take far longer, or make far more calls, than its other tests.
+///
+/// The tests of a suite differ by factors, so logarithms are compared: z = 0.6745 * (log2 x - median) / MAD, where the
+/// median absolute deviation (MAD) is that of the logarithms. z > 3.5 is far away (Iglewicz and Hoaglin, How to Detect
+/// and Handle Outliers, 1993). For normal values z is the distance in standard deviations. Neither median nor MAD are
+/// moved by the outliers themselves.
 struct Outliers {
   double median = 0;           ///< Over the tests that have a value above 0; each stands with its own median.
   std::size_t tests = 0;       ///< Those.
@@ -52,17 +51,16 @@ inline constexpr double kHighZ = 8;
 /// named.
 Outliers outliers_of(std::span<const MeasuredTest> tests);
 
-// Correlation: syscalls that are made more often in the same tests.
-//
-// Spearman's rho is the correlation of ranks. It asks only whether one count grows when the other one does, not whether
-// it grows in proportion. Counts have many equal values: these share the mean of their ranks.
-
 /// How often each test makes a syscall; all have the same tests in the same order.
 struct CallSeries {
   std::string syscall;
   std::vector<double> calls;
 };
 
+/// Two syscalls that are made more often in the same tests.
+///
+/// Spearman's rho is the correlation of ranks. It asks only whether one count grows when the other one does, not
+/// whether it grows in proportion. Counts have many equal values: these share the mean of their ranks.
 struct Correlation {
   std::size_t first = 0;  ///< Index into the series.
   std::size_t second = 0;
@@ -70,7 +68,7 @@ struct Correlation {
   double p = 1;  ///< Two-sided, by Student's t with n - 2 degrees of freedom; adjusted for all pairs (significance.h).
 };
 
-/// Of syscalls that always move together (kTogetherRho with the first of them in the order of the series), only this
+/// Among syscalls that always move together (kTogetherRho with the first of them in the order of the series), only this
 /// first one is in pairs with others, and in one pair with each of its set. The other pairs would say the same again.
 struct Correlations {
   std::vector<Correlation> found;  ///< The largest |rho| first.

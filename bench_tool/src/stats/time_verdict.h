@@ -17,8 +17,7 @@
 
 namespace syscost::bench::stats {
 
-// The words for what became of a test: counts and times have the same ones.
-
+/// The word for a test's result. Counts and times have the same words.
 enum class Verdict {
   same,          ///< Every gated count is equal, or varies alike.
   near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
@@ -74,13 +73,6 @@ std::string_view to_string(Verdict verdict);
 /// True for the verdicts that answer nothing: --strict ends in exit code 3.
 bool has_no_answer(Verdict verdict);
 
-// TimeVerdict: whether the times of each test changed between two runs.
-//
-// A sample is a repetition or a process, never an iteration. A time regressed only when two things hold: chance does
-// not explain the difference (adjusted p of the exact rank test), and the difference matters (the whole interval of the
-// ratio lies beyond the threshold). `same` is an answer, too: the whole interval lies inside. All other
-// verdicts say why there is no answer.
-
 struct TimeLimits {
   double threshold = 0.03;  ///< Share of OLD's time: smaller differences do not matter.
   double alpha = 0.05;      ///< Chance of a false alarm in a comparison of equal code.
@@ -95,6 +87,8 @@ struct TimeSamples {
   std::vector<double> new_ns;
 };
 
+/// `same` is an answer, as `regressed` and `improved` are: the whole interval of the ratio lies inside the threshold.
+/// All other verdicts say why there is no answer.
 struct TimeVerdict {
   /// regressed, improved, same, inconclusive, insufficient or incomparable.
   Verdict verdict = Verdict::incomparable;

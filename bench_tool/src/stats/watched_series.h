@@ -17,17 +17,16 @@
 
 namespace syscost::bench::stats {
 
-// Unusual values of a series that is watched: what does not fit to the values just before it.
-//
-// z = (value - median) / scale, over the values of the last minute. The scale is the median absolute deviation times
-// 1.4826, which is the standard deviation for normal values and which single outliers do not move (Iglewicz and
-// Hoaglin, How to Detect and Handle Outliers, 1993). It is never taken for less than counting allows: a series that was
-// constant has a deviation of 0, and one call more would be infinitely unusual. docs/statistics.md has how often values
-// that belong to the series are called unusual.
-
 enum class Severity { low, medium, high };
 std::string_view to_string(Severity severity);
 
+/// A value of a series that is watched which does not fit to the values just before it.
+///
+/// z = (value - median) / scale, over the values of the last minute. The scale is the median absolute deviation times
+/// 1.4826, which is the standard deviation for normal values and which single outliers do not move (Iglewicz and
+/// Hoaglin, How to Detect and Handle Outliers, 1993). It is never taken for less than counting allows: a series that
+/// was constant has a deviation of 0, and one call more would be infinitely unusual. docs/statistics.md has how often
+/// values that belong to the series are called unusual.
 struct Unusual {
   Severity severity{};
   double usual = 0;  ///< The median of the values before.
@@ -46,8 +45,6 @@ enum class Measure {
 /// Judges `value` against the values `before` it. None if it fits, if `before` has fewer than kLeastBefore values, or
 /// if one of them was as high or as low: something that happens every half minute is not unusual.
 std::optional<Unusual> judge_unusual(double value, std::span<const double> before, Measure measure);
-
-// A watched series: the time of a command in pieces, as `bench run --interval` wrote them, and what is unusual in one.
 
 /// One syscall in one interval.
 struct IntervalCalls {

@@ -3,8 +3,9 @@
 // WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
 //
 // The sample is the repetition: every number is first formed per repetition, then described by a Spread. The rows of a
-// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A set-up that made
-// no call has no row at all, and gets an empty summary if it is compared.
+// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A column that some
+// repetition did not measure has no Spread. A set-up that made no call has no row at all, and gets an empty summary if
+// it is compared.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +23,6 @@
 #include "syscost/schema.h"
 
 namespace syscost::bench::stats {
-
-// WindowSummary: the numbers of one test over its repetitions, as summary shows and compare compares them.
-//
-// The sample is the repetition: every number is first formed per repetition, then described by a Spread. The rows of a
-// counted window name every syscall it made. So a syscall without a row counts 0 in that repetition. A column that some
-// repetition did not measure has no Spread.
 
 /// The figures of a syscall: per repetition, or per iteration on request.
 struct CallFigures {
@@ -48,7 +43,7 @@ struct SyscallSummary : CallFigures {
   bool is_wait = false;  ///< Blocks by design: kept apart from work.
   std::optional<CallFigures>
       spread;  ///< With the per-run calls, spread over the iterations; only where they are known.
-  // Of the file's columns of these names. Per-run bytes are left out where all repetitions tell them apart.
+  // From the file's columns of these names. Per-run bytes are left out where all repetitions tell them apart.
   Numbers bytes;
   Numbers bytes_released;
   Numbers short_calls;
@@ -183,16 +178,11 @@ void note_threaded_programs(std::vector<WindowSummary>& windows);
 std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          bool per_iteration);
 
-// Window stream: the summaries of many windows, one after the other.
-//
-// A summary is some hundred times as large as the line that is printed of it, so those of a large run are not kept.
-
 /// Calls `take` with the summary of each of `groups` and its index, in their order, on the caller's thread; summaries
-/// are made on all cores, some hundred at a time.
+/// are made on all cores, some hundred at a time. A summary is some hundred times as large as the line that is printed
+/// of it, so those of a large run are not kept.
 void for_each_summary(const model::Dataset& data, const std::vector<model::Group>& groups, bool per_iteration,
                       const std::function<void(std::size_t, WindowSummary&&)>& take);
-
-// Which windows of a run may be added up.
 
 /// True if no call of `window` is counted in another one, too: a scope lies in its test, and a loop's figures are of a
 /// pass.
@@ -201,10 +191,9 @@ inline bool adds_up(const WindowSummary& window) {
   return is_whole && window.is_ours() && !window.is_per_iteration;
 }
 
-// Set-ups that made no call: they have no row. Still, their first call is a regression.
-
-/// A set-up that made no call has no row. If its tests ran on `side`, this makes an empty window for it there, as the
-/// counterpart of `other`, and keeps it in `made`. Null if `other` is no set-up, or `side` has no such tests.
+/// A set-up that made no call has no row. Still, its first call is a regression. If its tests ran on `side`, this makes
+/// an empty window for it there, as the counterpart of `other`, and keeps it in `made`. Null if `other` is no set-up,
+/// or `side` has no such tests.
 const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
                                    std::deque<WindowSummary>& made);
 

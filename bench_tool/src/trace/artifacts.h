@@ -3,7 +3,8 @@
 // artifacts: finds the files that --syscost_trace and --syscost_sched left, and reads their bytes with care.
 //
 // They are ROOT/RUN/PROGRAM/TEST/trace.pftrace, and sched.csv. Folders of artifacts come from CI jobs and from other
-// people: a name in them may be a pipe or a device, and a file with a hole may claim any size.
+// people. A name in them may be a pipe, a device or a link to one, and reading that may never end; a file with a hole
+// may claim any size.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,6 @@
 #include "csv/problems.h"
 
 namespace syscost::bench::trace {
-
-// Finds the files that --syscost_trace and --syscost_sched left: ROOT/RUN/PROGRAM/TEST/trace.pftrace, and sched.csv.
 
 inline constexpr const char* kTraceName = "trace.pftrace";
 /// The folder of artifacts, if --syscost_artifacts names none.
@@ -44,11 +43,6 @@ std::vector<FoundTrace> in_folder_of(const std::vector<FoundTrace>& traces, cons
 
 /// Those of the test `asked`, or, if there are none, of tests with `asked` in their names.
 std::vector<FoundTrace> of_test(const std::vector<FoundTrace>& traces, const std::string& asked);
-
-// What a file among a test's artifacts holds.
-//
-// Folders of artifacts come from CI jobs and from other people. A name in them may be a pipe, a device or a link to
-// one, and reading that may never end; a file with a hole may claim any size.
 
 /// No larger file is read into memory. A trace of 65536 events, the default, takes 7 MiB at most.
 inline constexpr std::uint64_t kMostArtifactBytes = std::uint64_t{1} << 30;

@@ -4,7 +4,8 @@
 //
 // A walk backwards in time finds the path. It begins at the window's end, on the thread that closed the window. While
 // that thread ran, or waited for a CPU, the time belongs to it. At the time when another thread of the process woke it,
-// the walk continues on that thread.
+// the walk continues on the other thread, because the first one could not run before. If no thread of the process woke
+// it, the path has the time for which it was blocked, and the walk continues on the same thread.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +20,9 @@
 
 namespace syscost::bench::trace {
 
-// SchedFile: a sched.csv that --syscost_sched wrote, read back: when each thread of a test ran or waited, and what woke
-// it. Any bytes may come: a line that is no event is a problem.
-
 inline constexpr const char* kSchedName = "sched.csv";
 
-/// What woke or created a thread.
+/// The cause that woke or created a thread.
 enum class Waker {
   unknown,
   thread,  ///< Of the process.
@@ -51,6 +49,8 @@ struct SchedEvent {
   std::string waker_call = {};     ///< The same.
 };
 
+/// A sched.csv that --syscost_sched wrote, read back: when each thread of a test ran or waited, and what woke it. Any
+/// bytes may come: a line that is no event is a problem.
 struct SchedFile {
   std::string path;
   std::uint64_t wall_ns = 0;
@@ -65,17 +65,6 @@ struct SchedFile {
 std::optional<SchedFile> read_sched_file(const std::string& path, csv::Problems& problems);
 /// The same of a file's content.
 std::optional<SchedFile> parse_sched_file(const std::string& path, std::string_view content, csv::Problems& problems);
-
-// The critical path of a window: where its wall time went, through all threads.
-//
-// A walk backwards in time finds the path. It begins at the window's end, on the thread that closed the window. While
-// that thread ran, or waited for a CPU, the time belongs to it. At the time when another thread of the process woke it,
-// the walk continues on the other thread, because the first one could not run before. If no thread of the process woke
-// it, the path has the time for which it was blocked, and the walk continues on the same thread.
-//
-// So at each time one thread is on the path, and the steps add up to the wall time exactly. Where events are missing or
-// contradict each other, the time is `unknown` or blocked and ended by Waker::unknown; nothing is guessed. A kernel may
-// lose events without a count; the events around them then contradict each other.
 
 struct PathStep {
   enum class Kind {
@@ -100,6 +89,9 @@ struct PathStep {
   std::uint64_t took_ns() const { return to_ns - from_ns; }
 };
 
+/// At each time one thread is on the path, so the steps add up to the wall time exactly. Where events are missing or
+/// contradict each other, the time is `unknown` or blocked and ended by Waker::unknown; nothing is guessed. A kernel
+/// may lose events without a count; the events around them then contradict each other.
 struct CriticalPath {
   std::vector<PathStep> steps;     ///< By time, without gaps, from 0 to the wall time. No step is empty.
   std::size_t contradictions = 0;  ///< Places, of all threads, where an event must be missing.
@@ -107,8 +99,8 @@ struct CriticalPath {
 
 CriticalPath critical_path(const SchedFile& file);
 
-/// What each thread did, on the path or not, by thread and time. Times before a thread was created and after its end
-/// are left out.
+/// The steps of each thread, on the path or not, by thread and time. Times before a thread was created and after its
+/// end are left out.
 std::vector<PathStep> all_threads(const SchedFile& file);
 
 }  // namespace syscost::bench::trace

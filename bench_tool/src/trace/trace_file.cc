@@ -12,9 +12,6 @@
 
 namespace syscost::bench::trace {
 
-// The numbers of the fields are those of Perfetto's trace_packet.proto; plugin/src/session/trace/perfetto.cc writes
-// them.
-
 namespace {
 
 /// The event of one packet.

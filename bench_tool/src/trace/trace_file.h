@@ -3,7 +3,8 @@
 // TraceFile: a trace.pftrace that --syscost_trace wrote, read back, with its call stacks.
 //
 // Any bytes may come: what is no such trace is a problem, what is cut is used as far as it goes. The file consists of
-// messages of protobuf (protobuf.h). The numbers of their fields are those of Perfetto's trace_packet.proto.
+// messages of protobuf (protobuf.h). The numbers of their fields are those of Perfetto's trace_packet.proto,
+// interned_data.proto and profile_common.proto; plugin/src/session/trace/perfetto.cc writes them.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,6 @@
 #include "trace/protobuf.h"
 
 namespace syscost::bench::trace {
-
-// TraceFile: a trace.pftrace that --syscost_trace wrote, read back. Any bytes may come: what is no such trace is a
-// problem, what is cut is used as far as it goes.
 
 /// An argument, or a number of a slice.
 struct Note {
@@ -84,17 +82,14 @@ struct TraceFile {
 
   /// The test's own; null in a program without tests.
   const Slice* window() const;
-  /// What times count from: the window's start, else the first event's.
+  /// Times count from it: the window's start, else the first event's.
   std::uint64_t origin_ns() const;
 };
 
 /// Reads `bytes`, a file named `path`. Notes what is wrong with it; then the result has what comes before.
 TraceFile read_trace(std::string path, std::vector<char> bytes, csv::Problems& problems);
 
-// StackNames: the call stacks of a trace, by the numbers that its events name them by. The numbers of the fields are
-// those of Perfetto's interned_data.proto and profile_common.proto; plugin/src/session/trace/perfetto.cc writes
-// them.
-
+/// The call stacks of a trace, by the numbers that its events name them by.
 class StackNames {
  public:
   /// Takes a field of an InternedData, and adds what it says to the frames and stacks of `into`. False: it is damaged.

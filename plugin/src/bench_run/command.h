@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs the command as a shell would, alone or measured as a whole, and tells `bench` of its end. A command that
-// cannot be measured is refused.
+// Runs the command as a shell would: with its own descriptors, its own signals, its exit code. Alone, or measured as a
+// whole. Tells `bench` of its end. A command that cannot be measured is refused.
 #pragma once
 
 #include <sys/types.h>
@@ -19,12 +19,12 @@
 
 namespace syscost::bench_run {
 
-// What `bench` learns of the command's end: lines to a descriptor that it passes to this program (--report-end=FD).
+// The report of the command's end for `bench`: lines to a descriptor that it passes to this program (--report-end=FD).
 //
 // The exit code of this program is the command's, as a shell gives it, and its messages go where the command's output
 // goes. So neither tells an end of the command from a refusal of ours, or exit code 137 from a signal. The lines do:
-//   refused WHY       this program, or syscost in the command's process, could not measure it
-//   command STATUS    the command has ended; STATUS as waitpid() gives it
+//     refused WHY       this program, or syscost in the command's process, could not measure it
+//     command STATUS    the command has ended; STATUS as waitpid() gives it
 
 /// Takes the descriptor, so that the command does not get it. False where `number` is none that is open.
 bool open_end_report(std::string_view number);
@@ -44,8 +44,6 @@ constexpr int kExitNothingMeasured = 1;
   report_refused(why);
   std::exit(kExitBadInput);
 }
-
-// Runs the command as a shell would: its own descriptors, its own signals, its exit code.
 
 struct CommandEnd {
   int error = 0;  ///< errno where it could not be executed; else 0.

@@ -13,7 +13,7 @@ namespace syscost::bench_run {
 
 // The command line of syscost-run: options of test programs without their prefix, then "--", then the command.
 
-/// What of the command is measured.
+/// The part of the command that is measured.
 enum class What {
   by_program,  ///< The tests below a test program or a program that starts others; of any other program the whole.
   tests,       ///< --tests: the tests below.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The programs of a run: what the file of one is, whether the agent can be preloaded into it, and how it ended.
+// The programs of a run: their files, whether the agent can be preloaded into them, and how they ended.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,9 @@
 
 namespace syscost::bench_run {
 
-// What the file of a command is, read before it is started: whether the agent can be preloaded into it, and whether it
-// holds tests.
-
 using agent::FileKind;
 
+/// The file of a command, read before it is started.
 struct ProgramFile {
   std::string path;             ///< Absolute, without symbolic links where the file has such a name.
   std::string path_to_execute;  ///< As it was found.
@@ -39,9 +37,8 @@ std::optional<std::string> find_program(const std::string& command);
 /// Reads the file at `path`. Nothing where it cannot be read or is a folder (EISDIR); errno says why.
 std::optional<ProgramFile> read_program(const std::string& path);
 
-// Programs with tests into which nothing can be preloaded. As the command they are refused before they start. Below a
-// runner they run, and `bench run` names them at its end: the preloaded part of the runner wrote them down.
-
+/// A program with tests into which nothing can be preloaded. As the command it is refused before it starts. Below a
+/// runner it runs, and `bench run` names it at its end: the preloaded part of the runner wrote it down.
 struct OutOfReach {
   std::string why;     ///< A sentence that begins with the program's name.
   std::string remedy;  ///< What to do.
@@ -79,14 +76,12 @@ class Notes {
   std::string path_;
 };
 
-// How the test programs below ended, where no row of a test shows it.
-//
-// A program may crash before its tests begin, in a static object or in main(), and then it has no row. Or it crashes
-// after they ended, or main() returns a code of its own: then all its rows are green. Only its parent learns of it, and
-// the preloaded part of the parent notes it (agent/exec/passing_on.h).
-
-/// Appends rows of these ends to the CSV, and prints a line for each program, unless a summary
-/// prints it.
+/// Appends rows of these ends to the CSV, and prints a line for each program, unless a summary prints it. They are ends
+/// that no row of a test shows.
+///
+/// A program may crash before its tests begin, in a static object or in main(), and then it has no row. Or it crashes
+/// after they ended, or main() returns a code of its own: then all its rows are green. Only its parent learns of it,
+/// and the preloaded part of the parent notes it (agent/exec/passing_on.h).
 void tell_ends(const std::vector<Notes::End>& ends, const RowFile& rows);
 
 }  // namespace syscost::bench_run

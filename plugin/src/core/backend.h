@@ -78,7 +78,7 @@ struct Crossing {
   std::uint64_t bytes_released = 0;  ///< As in Tally.
   bool is_short = false;             ///< It moved less than asked.
   bool is_injected = false;          ///< A fault answered or changed it.
-  bool is_traced = false;            ///< trace() has an event of it.
+  bool is_traced = false;            ///< CallTrace has an event of it.
   Maker maker = Maker::opener;       ///< Of a backend that counts no entries.
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Bytes: how many bytes each syscall moves by its rule, and which of these numbers are known.
+// Bytes: how many bytes each syscall moves by its rule, and which of these numbers are known. An unknown number is
+// empty, never 0.
 //
-// byte_rules.cc holds the generated table of the rules.
+// byte_rules.cc holds the table of the rules. It is generated with those of names and classes
+// (tools/gen_syscall_table.py). docs/csv-format.md says what the numbers mean.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +15,6 @@
 #include "core/tally.h"
 
 namespace syscost {
-
-// ByteRule: what the bytes of a syscall are.
-//
-// The table is generated with those of names and classes (tools/gen_syscall_table.py). docs/csv-format.md says what the
-// numbers mean.
 
 /// Where the bytes of a call go.
 enum class ByteWay : std::uint8_t {
@@ -45,7 +42,7 @@ struct ByteRule {
   }
 };
 
-/// What a backend knows of the bytes of calls.
+/// How much a backend knows of the bytes of calls.
 enum class BytesKnown : std::uint8_t {
   none,                 ///< It sees no results.
   but_foreign_lengths,  ///< It sees results, and arguments of the native ABI's calls.
@@ -55,9 +52,7 @@ enum class BytesKnown : std::uint8_t {
 /// Pure, thread-safe, no allocation.
 ByteRule byte_rule(SyscallId id);
 
-// ByteNumbers, ByteTotals: which of the bytes in a Tally, and in a table, are known. What is not is empty: never 0.
-
-/// Of one syscall. Empty if the syscall has no such number, or if the backend does not know it.
+/// The numbers of one syscall. Empty if the syscall has no such number, or if the backend does not know it.
 struct ByteNumbers {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> released;
@@ -70,7 +65,7 @@ inline bool has_unknown_bytes(SyscallId id) {
 }
 ByteNumbers byte_numbers(SyscallId id, const Tally& tally, BytesKnown known);
 
-/// Of a table. A total is empty if a number that belongs to it is unknown.
+/// The sums of a table. A total is empty if a number that belongs to it is unknown.
 struct ByteTotals {
   std::optional<std::uint64_t> read;
   std::optional<std::uint64_t> written;

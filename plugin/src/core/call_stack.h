@@ -12,8 +12,6 @@
 
 namespace syscost {
 
-// Call stacks: the places in the program from which its calls came.
-//
 // A number and a result say what a program did, and not which line did it. With --syscost_where a backend keeps
 // separate counts for each (syscall, call stack). A stack has a small number, CallDetail::stack, so tables and windows
 // handle it like any other detail. The frames are addresses in files; names and lines are found later, in another
@@ -57,7 +55,7 @@ enum class StackEnd : std::uint8_t {
   too_deep,               ///< There were more frames than a stack holds.
 };
 
-/// What a backend knows of its call stacks. Read it between windows: it may look files up. `stack` is a
+/// The call stacks of a backend. Read them between windows: it may look files up. `stack` is a
 /// CallDetail::stack other than 0 that this backend gave.
 class StackSource {
  public:
@@ -87,8 +85,6 @@ class StackSource {
   StackSource() = default;
 };
 
-// Call sites: the texts that rows have for the places from which calls came.
-//
 // Several call stacks are one line for people: a function that is called from two places makes its calls at one line.
 // Between windows, the stacks of a window's calls become sites, and sites are numbered over the whole process. So
 // tables of sites can be added up, whichever backend or process they come from.

@@ -56,7 +56,7 @@ class CallEventSink {
   ~CallEventSink() = default;
 };
 
-/// What a trace is made for.
+/// The purpose of a trace.
 struct CallTraceRequest {
   std::uint64_t events = 0;        ///< About so many have room; 0 = no trace.
   std::vector<RequestRule> rules;  ///< Where ioctls say more.

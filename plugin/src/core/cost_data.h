@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // CostData: the numbers of a Cost, and the access to them for the parts of libsyscost that pass them on.
+//
+// The public Cost hides its storage, so that libsyscost can change the storage without breaking a user's binary. The
+// code that closes a window fills a CostData, once; afterwards it is shared and read-only.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +22,6 @@
 
 namespace syscost::detail {
 
-// CostData: the numbers of a Cost.
-//
-// The public Cost hides its storage, so that libsyscost can change the storage without breaking a user's binary.
-// The code that closes a window fills one of these, once; afterwards it is shared and read-only.
-
 /// Which measures the backend delivered. The others are 0 in the table and must never be shown as a number.
 struct Measured {
   bool entries = true;  ///< with `calls` also restarts, in_flight and no_return
@@ -36,7 +34,7 @@ struct Measured {
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };
 
-/// What few windows have.
+/// The data that only few windows have.
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
@@ -93,8 +91,6 @@ std::string breakdown(const CallTable& table, const Measured& measured);
 std::string breakdown(const CostData& data);
 /// ` (only %network counted)`, or empty when everything was.
 std::string filter_note(const CostData& data);
-
-// CostAccess: the numbers of a Cost, for the parts of libsyscost that pass them on.
 
 struct CostAccess {
   /// Null when the cost is not available.

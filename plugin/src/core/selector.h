@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Selector and Filter: which syscalls a user chose by a text, and which of them a run counts. A mistyped name is
-// refused with the nearest name that exists.
+// Selector and Filter: which syscalls a user chose by a text, and which of them a run counts.
 #pragma once
 
 #include <bitset>
@@ -20,17 +19,16 @@
 
 namespace syscost {
 
-// How far a mistyped name is from one that exists: a refusal that names the flag that was meant is half a remedy.
-
-/// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`.
+/// Edits (insert, delete, replace, swap neighbours) that turn `a` into `b`: how far a mistyped name is from one that
+/// exists. A refusal that names the flag that was meant is half a remedy.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// Selector: "which syscalls", as people write it: `write`, `%file`, `/^epoll_/`, `*`, `%desc,!close`.
+// A selector says "which syscalls" as people write it: `write`, `%file`, `/^epoll_/`, `*`, `%desc,!close`.
 //
 // An assertion counts what a selector chooses and --syscost_filter measures it. The grammar is that of strace's
-// `-e trace=`. The one thing it must never do is to accept a typing error: "0 calls of wriet" would pass every limit.
-// So a name that no table knows, a name that exists for 32-bit programs only and a regular expression that fits nothing
-// are refused, with the nearest thing that exists.
+// `-e trace=`. A selector must never accept a typing error: "0 calls of wriet" would pass every limit. So a name that
+// no table knows, a name that exists for 32-bit programs only and a regular expression that fits nothing are refused,
+// with the nearest thing that exists.
 
 /// A parsed selector. Immutable, readable from any thread.
 ///
@@ -84,12 +82,10 @@ class Selector {
   std::pmr::vector<Term> terms_;  // never empty
 };
 
-// Filter: what --syscost_filter lets a run count.
-//
-// A backend counts only what the filter selects, so that the other calls cost next to nothing. What was left out was
-// not measured, and must never be taken for 0: code that reads a number must check the filter first.
-
-/// Immutable, readable from any thread.
+/// The syscalls that --syscost_filter lets a run count. Immutable, readable from any thread.
+///
+/// A backend counts only what the filter selects, so that the other calls cost next to nothing. They were not measured,
+/// and must never be taken for 0: code that reads a number must check the filter first.
 class Filter {
  public:
   /// Numbers below this are looked up, those beyond are matched one by one. No table of the kernel's reaches it.

@@ -16,16 +16,14 @@
 
 namespace syscost {
 
-// CallDetail: what distinguishes one call of a syscall from another, beyond the syscall's number.
-//
 // `ioctl` is one number for thousands of requests: a launch, a copy and an allocation on a GPU are all ioctls. With
-// --syscost_detail a backend keeps separate counts for calls that differ in one of these fields; with --syscost_where
-// for calls of different places in the program.
+// --syscost_detail a backend keeps separate counts for calls that differ in one field of CallDetail; with
+// --syscost_where for calls of different places in the program.
 //
 // `read` is one number, too, for files, pipes and sockets. With --syscost_detail file, calls that move data are told
 // apart by the kind of their file.
 
-/// What a file descriptor stands for.
+/// The kind of the file that a descriptor stands for.
 enum class FileKind : std::uint8_t {
   none = 0,  ///< The call is not distinguished by its file.
   bad_descriptor = 1,
@@ -116,16 +114,13 @@ void add_request_namer(RequestNamer namer);
 /// for no detail. Looks devices up in /sys and /proc, each once: between windows only.
 std::string detail_text(const CallDetail& detail);
 
-// The names of one ioctl's device and request, apart from each other: for those who print a call, not a row.
-
-/// The names by the namer of the device's driver; the device's is its node if the namer has no other. Both empty if no
-/// namer knows the device. As detail_text(): between windows only.
+/// The names of one ioctl's device and request, apart from each other, for those who print a call, not a row: by the
+/// namer of the device's driver; the device's is its node if the namer has no other. Both empty if no namer knows the
+/// device. As detail_text(): between windows only.
 RequestNames request_names(const CallDetail& detail);
 
-// SyscallId: which syscall, said without doubt.
-//
-// A number alone does not name a syscall: 4 is `stat` for a 64-bit call on x86-64, `write` through int 0x80, and
-// number 520 exists for x32 only. A process may mix these in one window, so the ABI travels with the number.
+// A number alone does not name a syscall: 4 is `stat` for a 64-bit call on x86-64, `write` through int 0x80, and number
+// 520 exists for x32 only. A process may mix these in one window, so the ABI travels with the number.
 
 /// Which of the kernel's tables a number belongs to. Another architecture adds its name here and a table beside
 /// syscall_table_x86_64.inc.

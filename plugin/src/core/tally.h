@@ -2,6 +2,10 @@
 //
 // Tally: the numbers of one syscall: calls, errors, bytes and latencies. And the tables of them, of the process and of
 // the programs of its children.
+//
+// All are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
+// comes from a std::pmr::memory_resource that the owner passes (os/memory.h), and clear() keeps it. Plain data: not
+// thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -20,13 +24,12 @@
 
 namespace syscost {
 
-// SparseHistogram: the buckets of syscost/histogram.h that hold something.
-//
-// The latencies of one syscall in one test fall into a handful of the 304 buckets. A thousand named scopes in one test
-// wait for their rows in memory reserved beforehand (memory.h): with every bucket kept, 2.4 KiB per syscall, it
-// was used up, and the syscalls that malloc then made were charged to the user's test.
-
-/// The same numbers as Histogram, in memory of the given resource. Plain data: not thread-safe.
+/// The buckets of syscost/histogram.h that hold something: the same numbers as Histogram, in memory of the given
+/// resource.
+///
+/// The latencies of one syscall in one test fall into a handful of the 304 buckets. A thousand named scopes in one test
+/// wait for their rows in memory reserved beforehand (quiet_memory()): with every bucket kept, 2.4 KiB per syscall, it
+/// was used up, and the syscalls that malloc then made were charged to the user's test.
 class SparseHistogram {
  public:
   explicit SparseHistogram(std::pmr::memory_resource* memory) : buckets_(memory) {}
@@ -95,12 +98,6 @@ class SparseHistogram {
   std::uint64_t min_ns_ = 0;
   std::uint64_t max_ns_ = 0;
 };
-
-// Tally: the counts of one syscall. CallTable: the tallies of one stretch of code.
-//
-// Both are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
-// comes from a std::pmr::memory_resource that the owner passes (memory.h), and clear() keeps it.
-// Plain data: not thread-safe.
 
 /// Largest value the kernel returns as an error: results -1..-4095 are errnos, everything else is a value.
 inline constexpr int kMaxErrno = 4095;
@@ -213,8 +210,8 @@ struct Tally {
   }
 };
 
-/// Tallies by syscall. References stay valid until clear() or the end. Iterates in ascending SyscallId:
-/// `for (const auto& [id, tally] : table)`.
+/// The tallies of one stretch of code, by syscall. References stay valid until clear() or the end. Iterates in
+/// ascending SyscallId: `for (const auto& [id, tally] : table)`.
 class CallTable {
  public:
   struct Entry {
@@ -307,11 +304,9 @@ class CallTable {
   std::size_t used_ = 0;
 };
 
-// ChildTables: the syscalls of the measured process's descendants, by program.
-//
-// By program and not by process: ids differ from run to run, and a test that runs `gzip` four times is compared with
-// one that runs it three times.
-
+/// The syscalls of the measured process's descendants, by program and not by process: ids differ from run to run, and a
+/// test that runs `gzip` four times is compared with one that runs it three times.
+///
 /// Iterates in the order in which programs were first seen: `for (const auto& [program, table] : children)`.
 class ChildTables {
  public:

@@ -36,7 +36,7 @@ class WindowBook final : private CrossingSink {
  public:
   class Window;
 
-  /// Both must outlive the book. `memory` must be usable by any thread without a syscall (memory.h).
+  /// Both must outlive the book. `memory` must be usable by any thread without a syscall (quiet_memory()).
   WindowBook(Backend& backend, std::pmr::memory_resource& memory);
 
   /// Opens a window; the last thing it does is to arm. A thread window must be closed by the thread that opened it.

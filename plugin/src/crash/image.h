@@ -17,9 +17,6 @@
 
 namespace syscost::crash {
 
-// Image: a directory and all that lies below it, in memory. It holds what was there before a body ran, and each state
-// that a power cut could leave.
-
 /// The place of an inode in Image::inodes.
 using Node = std::uint32_t;
 inline constexpr Node kNoNode = ~Node{0};
@@ -36,7 +33,8 @@ struct Inode {
   std::string_view content() const { return data != nullptr ? std::string_view(*data) : std::string_view(); }
 };
 
-/// inodes[kRoot] is the directory itself. An inode that no folder names is not there for a program.
+/// The files before a body ran, or in a state that a power cut could leave. inodes[kRoot] is the directory itself. An
+/// inode that no folder names is not there for a program.
 struct Image {
   std::vector<Inode> inodes = {{Kind::folder, 0700, nullptr, {}}};
 };
@@ -61,8 +59,7 @@ class Digester {
   std::map<std::shared_ptr<const std::string>, Digest> known_;
 };
 
-// Operation: one thing that the body did to the files below the directory, in the terms of docs/crash-states.md: inodes
-// and directory entries, not descriptors and paths.
+// Operations are in the terms of docs/crash-states.md: inodes and directory entries, not descriptors and paths.
 
 enum class Act : std::uint8_t {
   entries,          ///< Changes of directory entries, all at once: a creation, link, removal, rename.
@@ -99,8 +96,6 @@ struct Operation {
   std::uint64_t ended = 0;
   std::string text = {};  ///< In words: `rename a -> b`. Of a mark: its name.
 };
-
-// Images from the files of a directory, and back.
 
 struct Snapshot {
   Image image;

@@ -17,8 +17,7 @@
 
 namespace syscost::crash {
 
-// NamedTree: which inodes the directory has while a body runs, and by which names.
-
+/// Which inodes the directory has while a body runs, and by which names.
 class NamedTree {
  public:
   explicit NamedTree(Snapshot before);
@@ -56,8 +55,6 @@ class NamedTree {
   std::map<Node, Place> places_;
 };
 
-// Journal: from the calls of a body to operations on inodes and directory entries.
-
 struct Recording {
   Image initial;  ///< With the inodes that the operations make.
   std::vector<Operation> log;
@@ -68,10 +65,8 @@ struct Recording {
 Result<Recording> make_recording(Snapshot before, std::span<const FileCall> calls,
                                  const std::function<std::string(std::uint32_t)>& line_of);
 
-// The end of a recording: do its operations make the files that are there?
-
-/// Fails if the files are not what the operations make of them: something else has changed them. What files with a name
-/// of `may_differ` (`*` = any letters) hold is not looked at. Takes the permission bits over.
+/// Fails if the files are not what the operations make of them: something else has changed them. The contents of files
+/// with a name of `may_differ` (`*` = any letters) are not looked at. Takes the permission bits over.
 Result<void> check_end(Recording& recording, const Image& after, std::span<const std::string> may_differ);
 
 }  // namespace syscost::crash

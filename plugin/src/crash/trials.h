@@ -17,11 +17,10 @@
 
 namespace syscost::crash {
 
-// A directory for the states of one run, which no other user can enter. It goes with all it holds.
-//
-// A check that crashes, or SIGKILL, leaves it. So its owner holds a lock on it, and the next run of the same user
-// removes those without one.
-
+/// A directory for the states of one run, which no other user can enter. It goes with all it holds.
+///
+/// A check that crashes, or SIGKILL, leaves it. So its owner holds a lock on it, and the next run of the same user
+/// removes those without one.
 class ScratchFolder {
  public:
   /// Prints a line.
@@ -47,8 +46,6 @@ class ScratchFolder {
   pid_t owner_;  // a fork child of a check removes nothing
 };
 
-// Trials: the states of a recording, one by one as files for a check.
-
 /// Fails for options that make no sense.
 Result<void> check_options(const CrashOptions& options);
 
@@ -57,11 +54,11 @@ class Trials {
   Trials(Recording recording, const CrashOptions& options);
 
   std::size_t size() const { return states_.states.size(); }
-  /// What the check hears of a state; `path`: where make() has put it.
+  /// A state as its check gets it; `path`: where make() has put it.
   CrashPoint point(std::size_t index, const std::string& path) const;
   /// Makes the state's files in `path`, which is not there yet.
   Result<void> make_files(std::size_t index, const std::string& path) const;
-  /// What the report says whatever the checks say.
+  /// The part of the report that does not depend on the checks.
   CrashReport report() const;
 
  private:

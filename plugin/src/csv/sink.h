@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Sink: the CSV file that many programs append their rows to, and the check of its header.
+// Sink: the CSV file, to which several test programs append at once, and which stays readable if one of them dies. And
+// the check of its header.
+//
+// `ctest -j` runs one process per test, all with the same SYSCOST_CSV; a test may be killed, may close every file
+// descriptor, may fill the disk. So the sink only appends rows, under a lock, the rows of a window with one write. It
+// first ends a line that a killed writer left torn, and removes rows that a full disk accepted in part. A test may also
+// cut, delete or replace the file: the sink goes on with what is there then, and says that rows are missing.
 #pragma once
 
 #include <sys/stat.h>
@@ -28,13 +34,6 @@ Result<HeaderState> check_header(int fd, const std::string& path);
 
 /// The same for text that was read already: the file's first line with its line break, or the whole file.
 Result<HeaderState> check_header_text(std::string_view start, const std::string& path);
-
-// Sink: the CSV file, to which several test programs append at once, and which stays readable if one of them dies.
-//
-// `ctest -j` runs one process per test, all with the same SYSCOST_CSV; a test may be killed, may close every file
-// descriptor, may fill the disk. So the sink only appends rows, under a lock, the rows of a window with one write. It
-// first ends a line that a killed writer left torn, and removes rows that a full disk accepted in part. A test may also
-// cut, delete or replace the file: the sink goes on with what is there then, and says that rows are missing.
 
 /// How long the file stays.
 enum class Lifetime {

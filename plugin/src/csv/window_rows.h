@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // The rows of a window: the columns of its run, its syscalls, and the rows of tools beside us.
+//
+// A window has one row of record `test`, then one of record `syscall` for each syscall. The first has totals and times,
+// the others the numbers of one syscall each. So a sum over a column counts nothing twice. A number that the backend
+// did not measure stays empty: never 0.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +24,8 @@
 
 namespace syscost::csv {
 
-// RunColumns: the columns that are the same on every row of one program's run.
-
-/// Columns of the same names; docs/csv-format.md defines them. Empty = unknown.
+/// The columns that are the same on every row of one program's run, by their names in docs/csv-format.md. Empty =
+/// unknown.
 struct RunColumns {
   std::string run_id;
   std::string started_at;
@@ -66,11 +69,6 @@ struct ToolWindow {
   std::vector<ToolSyscall> syscalls;
 };
 
-// WindowRows: the rows of one window: one of record `test`, then one of record `syscall` for each syscall.
-//
-// The first has totals and times, the others the numbers of one syscall each. So a sum over a column counts nothing
-// twice. A number that the backend did not measure stays empty: never 0.
-
 /// The window's key and the columns of the window as a whole. Times in ns.
 struct WindowColumns {
   std::string_view kind;
@@ -91,7 +89,7 @@ struct WindowColumns {
   std::optional<std::uint64_t> minor_faults;
   std::optional<std::uint64_t> major_faults;
   std::optional<std::uint64_t> peak_rss_bytes;
-  /// What observers of windows add, in the order of the columns, which come after the totals.
+  /// The columns that observers of windows add, in the order of the columns, which come after the totals.
   std::vector<std::pair<schema::Column, std::string>> added;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
   const ChildPerRunParts* per_run_of_children = nullptr;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Clocks and a mutex by functions of libc's own, in place of std::chrono's and std::mutex.
+// Clocks and a mutex by functions of libc's own, for our code that is a part of the program.
+//
+// The program may define clock_gettime() or pthread_mutex_lock(). The clocks of std::chrono, which read the clock in
+// the C++ library, and std::mutex would call the program's functions.
 #pragma once
 
 #include <pthread.h>
@@ -9,9 +12,6 @@
 #include <ctime>
 
 #include "libc/symbols.h"
-
-// The clocks, where the program may define clock_gettime(): those of std::chrono read it in the C++ library, which
-// would call the program's.
 
 #pragma GCC visibility push(hidden)
 namespace syscost::libc {
@@ -42,9 +42,6 @@ inline std::chrono::system_clock::time_point system_time() {
 
 }  // namespace syscost::libc
 #pragma GCC visibility pop
-
-// A mutex of libc, for our code that is a part of the program: std::mutex would call the program's functions, if it
-// defines those of libc's names.
 
 #pragma GCC visibility push(hidden)
 namespace syscost::libc {

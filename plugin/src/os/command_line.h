@@ -12,10 +12,9 @@
 
 namespace syscost {
 
-// The array of pointers that execve and its relatives take.
-
-/// Returns a pointer to each of `texts`, and a null pointer after the last one. The pointers hold while `texts` is not
-/// changed. execve does not write to the texts, but its parameters are not const.
+/// The array that execve and its relatives take: a pointer to each of `texts`, and a null pointer after the last one.
+/// The pointers hold while `texts` is not changed. execve does not write to the texts, but its parameters are not
+/// const.
 inline std::vector<char*> null_ended(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
   pointers.reserve(texts.size() + 1);
@@ -40,7 +39,7 @@ inline std::size_t bytes_for(const std::vector<std::string>& texts) {
   return bytes;
 }
 
-/// What makes room, by the largest variable of `environment`.
+/// The remedy: it names the largest variable of `environment`.
 inline std::string how_to_make_room(const std::vector<std::string>& environment) {
   std::string_view largest;
   for (const std::string& one : environment) {
@@ -51,9 +50,8 @@ inline std::string how_to_make_room(const std::vector<std::string>& environment)
          " bytes), give it fewer arguments, or raise the limit of the stack, a quarter of which is for both: ulimit -s";
 }
 
-// Commands in messages, as the user can paste them.
-
-/// `word` as a POSIX shell reads it: in quotes where it has to be.
+/// `word` as a POSIX shell reads it, in quotes where it has to be. For commands in messages, so that the user can paste
+/// them.
 inline std::string shell_word(const std::string& word) {
   const auto is_plain = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

@@ -2,8 +2,9 @@
 //
 // Descriptors: keeps, moves, passes and closes those of ours, so that the measured program does not see them.
 //
-// Tests compare descriptor numbers, count open files, and close descriptors that they do not know. A fork copies all of
-// them into a child.
+// Tests compare descriptor numbers, count open files, and close "3 and up". So ours have high numbers, which the user's
+// own descriptors do not reach: these get the numbers that they would get without syscost. A fork copies all
+// descriptors into a child.
 #pragma once
 
 #include <fcntl.h>
@@ -19,24 +20,18 @@
 
 namespace syscost {
 
-// Moves descriptors of ours to high numbers, which the user's own descriptors do not reach.
-//
-// Tests compare descriptor numbers, count open files and close "3 and up". With ours at high numbers, the user's own
-// descriptors get the numbers that they would get without syscost.
-
 /// Moves `fd` to a number just below the soft limit (at most 1024), close-on-exec, and closes the old one. Returns the
 /// new number, or `fd` itself when no high number is free.
 int move_fd_high(int fd);
 
 // Descriptors that a measured process keeps open for us: sockets, to our helpers and with descriptors in their queue.
 //
-// They have high numbers, which the user's own descriptors do not reach. A test may close them and get their numbers
-// for files of its own, which we must not close or read. So we remember the device and the inode of each, and compare
-// them by fstat, which needs no /proc.
+// A test may close them and get their numbers for files of its own, which we must not close or read. So we remember the
+// device and the inode of each, and compare them by fstat, which needs no /proc.
 //
-// fork copies descriptors, and a tool at the other end of a socket may live as long as any copy. Children made by
-// fork() close their copies; exec closes them in all other children. If the other end watches the process itself, a
-// copy does no harm, and the child makes no call of ours (InChildren::kept).
+// A tool at the other end of a socket may live as long as any copy of it. Children made by fork() close their copies;
+// exec closes them in all other children. If the other end watches the process itself, a copy does no harm, and the
+// child makes no call of ours (InChildren::kept).
 
 enum class InChildren { closed, kept };
 
@@ -52,8 +47,7 @@ bool is_still_ours(int fd);
 /// Closes `fd`, unless the number belongs to other code now, and sets it to -1. -1 is allowed.
 void close_descriptor(int& fd);
 
-// Descriptors that are sent with a message over a socket (SCM_RIGHTS).
-
+/// Descriptors that are sent with a message over a socket (SCM_RIGHTS).
 struct PassedDescriptors {
   static constexpr std::size_t kMost = 32;
 
@@ -75,12 +69,11 @@ ssize_t send_passing(int socket, const void* message, std::size_t size, std::spa
 /// `passed` null it receives none.
 ssize_t receive_passing(int socket, void* message, std::size_t size, PassedDescriptors* passed, int flags);
 
-// ParkedDescriptors: descriptors that wait in the queue of a socket instead of in this process's table.
-//
-// A fork copies the table, and the file of a descriptor stays open as long as any copy: an attachment that we close
-// would go on in a child that closes nothing (_Fork, clone). But a child inherits only the socket, and shares its queue
-// with us. So if we take the descriptors out of the queue and close them, no copy is left in any child.
-
+/// Descriptors that wait in the queue of a socket instead of in this process's table.
+///
+/// A fork copies the table, and the file of a descriptor stays open as long as any copy: an attachment that we close
+/// would go on in a child that closes nothing (_Fork, clone). But a child inherits only the socket, and shares its
+/// queue with us. So if we take the descriptors out of the queue and close them, no copy is left in any child.
 class ParkedDescriptors {
  public:
   ParkedDescriptors() = default;
@@ -109,11 +102,10 @@ class ParkedDescriptors {
 /// Closes each.
 void close_each(const std::vector<int>& descriptors);
 
-// A program may be started with its standard input, output or error closed. Then the next file that it opens gets such
-// a number, and messages are written into that file.
-
-/// Opens /dev/null at each of the numbers 0 to 2 that is closed. A program that is executed later finds it closed
-/// again. To be called before anything is opened.
+/// Opens /dev/null at each of the numbers 0 to 2 that is closed. To be called before anything is opened.
+///
+/// A program may be started with its standard input, output or error closed. Then the next file that it opens gets such
+/// a number, and messages are written into that file. A program that is executed later finds the number closed again.
 inline void fill_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     // open() takes the lowest number that is free: this one.

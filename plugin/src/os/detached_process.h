@@ -2,7 +2,8 @@
 //
 // Processes that the test cannot notice: programs of ours beside it, and children that try a backend.
 //
-// The end of such a process raises no SIGCHLD, and no wait() of the test returns it.
+// The end of such a process raises no SIGCHLD, and no wait() of the test returns it. A program beside the test is no
+// child of the measured process, and has none of the test's descriptors, signal dispositions, masks, or terminal.
 #pragma once
 
 #include <sys/types.h>
@@ -26,18 +27,12 @@ namespace syscost {
 /// nothing but make syscalls, by syscall(2). `stack_top` is 16-byte aligned. The caller blocks signals, if needed.
 pid_t clone_sharing_memory(int exit_signal, void* stack_top, pid_t* child, void (*run)(void*), void* argument);
 
-// A child that the program does not notice: in it syscost tests, before it measures, whether a backend works.
-
-/// Starts a child that no wait() returns, because it sends no signal at its end. It shares our descriptors, and blocks
-/// every signal. It must neither allocate nor lock. Returns 0 in the child; -1, with errno, if it cannot be started.
+/// Starts a child in which syscost tests, before it measures, whether a backend works. No wait() returns the child,
+/// because it sends no signal at its end. It shares our descriptors, and blocks every signal. It must neither allocate
+/// nor lock. Returns 0 in the child; -1, with errno, if it cannot be started.
 pid_t clone_quietly();
 /// Waits for such a child's end; its status as waitpid() has it.
 int wait_for_quiet_child(pid_t child);
-
-// Starts programs of ours beside a test so that the test cannot notice them.
-//
-// Such a program is no child of the measured process: its end raises no SIGCHLD, and no wait() returns it. It has none
-// of the test's descriptors, signal dispositions, masks, or terminal.
 
 inline constexpr int kFirstPassedDescriptor = 3;
 

@@ -104,7 +104,7 @@ struct NamedErrno {
 };
 
 #define SYSCOST_ERRNO(name) NamedErrno{name, #name},
-// What programs see; numbers differ between architectures, so the compiler fills them in.
+// Programs see these; numbers differ between architectures, so the compiler fills them in.
 constexpr NamedErrno kErrnos[] = {
     // clang-format off
     SYSCOST_ERRNO(EPERM) SYSCOST_ERRNO(ENOENT) SYSCOST_ERRNO(ESRCH) SYSCOST_ERRNO(EINTR) SYSCOST_ERRNO(EIO)

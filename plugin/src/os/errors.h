@@ -17,17 +17,13 @@
 
 namespace syscost {
 
-// Result: the return value of a function that can fail because of the system: a value, or a Failure.
-//
-// If a backend cannot load, or a CSV cannot be written, the caller must decide what to do, and the user must learn the
-// operation, its object and the errno. Our API throws nothing. SYSCOST_CHECK is for mistakes of syscost itself.
-
 /// Failed operations carry the same two sentences as missing capabilities do: cause and fix.
 using Failure = Unavailable;
 
 /// "Cannot OPERATION OBJECT: STRERROR (ERRNO)", with the remedy for errors that have a usual one. `error` is an errno.
 Failure errno_failure(std::string_view operation, std::string_view object, int error);
 
+/// The return value of a function that can fail because of the system: a value, or a Failure.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -65,11 +61,9 @@ class [[nodiscard]] Result<void> {
 #define SYSCOST_CHECK(condition) \
   (static_cast<bool>(condition) ? void() : ::syscost::check_failed(__FILE__, __LINE__, #condition))
 
-// Names of errnos: ENOENT for 2.
-//
-// A table of our own, because strerrorname_np() exists in glibc only and has no names for the kernel's internal numbers
-// from 512 on. These leak to programs now and then (ENOTSUPP from drivers and network code), and always to tracers
-// (ERESTARTSYS).
+// The names of errnos are a table of our own, because strerrorname_np() exists in glibc only and has no names for the
+// kernel's internal numbers from 512 on. These leak to programs now and then (ENOTSUPP from drivers and network code),
+// and always to tracers (ERESTARTSYS).
 
 /// "ENOENT" for 2; "errno_N" for a number without a name.
 std::string errno_name(int number);
@@ -77,10 +71,8 @@ std::string errno_name(int number);
 /// The inverse: also understands "errno_N" and the second names EWOULDBLOCK, EDEADLOCK and ENOTSUP. Empty when unknown.
 std::optional<int> errno_number(std::string_view name);
 
-// KeptErrno: keeps the program's errno. syscost runs between a call and the program's look at errno, and makes calls
-// too.
-
-/// Restores errno at the end of the block.
+/// Keeps the program's errno: restores it at the end of the block. syscost runs between a call and the program's look
+/// at errno, and makes calls, too.
 class KeptErrno {
  public:
   KeptErrno() = default;

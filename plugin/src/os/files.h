@@ -2,8 +2,10 @@
 //
 // Files: how syscost opens, reads, replaces and locks files and folders, and finds them by their paths.
 //
-// Someone else may have chosen a file, and a test may deny calls by a seccomp filter. Nothing here uses the parts of
-// the C++ library that make system calls, because the program may define libc's names.
+// Someone else may have chosen a file, and a test may deny calls by a seccomp filter. The program may define libc's
+// names, by which the C++ library makes its system calls: then its function would be called, and answer
+// (libc/symbols.h). So the parts of std::filesystem, the file streams and the clocks that make calls stay outside
+// libsyscost; std::filesystem::path itself makes none.
 #pragma once
 
 #include <fcntl.h>
@@ -21,8 +23,6 @@
 
 namespace syscost {
 
-// Files: how syscost opens files and folders that someone else may have chosen.
-//
 // In a folder that several users share, and in a repository of a stranger, anyone may have put a link, a FIFO, a file
 // without an end or a folder of their own under a name that we use. So a file is opened without waiting and without a
 // terminal, must be a regular one, and is read up to a bound that the caller names; where a name is not the user's own
@@ -92,13 +92,11 @@ class Replacement {
 /// that fails; errno says why.
 std::string make_own_folder(const std::string& prefix);
 
-// fstat(2) under a seccomp filter of a test.
-//
-// The kernel has two calls for it, fstat and newfstatat, and a C library uses one of them: glibc 2.39 and later the
-// first, older ones the second. A filter may deny one of them by number. A test that forbids what its own code does not
-// do must not lose its rows.
-
-/// Like fstat(), by the call that the filter allows.
+/// Like fstat(2), by the call that a seccomp filter of a test allows.
+///
+/// The kernel has two calls for it, fstat and newfstatat, and a C library uses one of them: glibc 2.39 and later the
+/// first, older ones the second. A filter may deny one of them by number. If a test forbids a call that its own code
+/// does not make, it must not lose its rows.
 inline int status_of(int fd, struct stat* status) {
   if (fstat(fd, status) == 0) return 0;
   if (errno == EBADF) return -1;
@@ -111,8 +109,6 @@ inline int status_of(int fd, struct stat* status) {
   return -1;
 }
 
-// Reading a small file whole, such as those of /proc.
-
 /// More than any file of /proc has: the arguments and variables of a process are at most 6 MiB.
 inline constexpr std::size_t kMostOfProc = std::size_t{8} << 20;
 /// For files that someone else may have written.
@@ -123,11 +119,7 @@ std::string read_small_file(const std::string& path, std::size_t most = kMostOfP
 /// The same in memory of the caller's choice.
 std::pmr::string read_small_file(const char* path, std::pmr::memory_resource& memory, std::size_t most = kMostOfProc);
 
-// What std::filesystem knows of paths, by functions of libc.
-//
-// The C++ library makes its system calls by libc's names, and the program may define these names: then its function
-// would be called, and answer (libc/symbols.h). So the parts of std::filesystem, the file streams and the clocks that
-// make calls stay outside libsyscost; std::filesystem::path itself makes none.
+// Paths, by functions of libc instead of std::filesystem's.
 
 bool exists(const std::string& path);
 bool is_folder(const std::string& path);
@@ -136,7 +128,7 @@ bool is_regular_file(const std::string& path);
 /// The path from / on: a relative one begins at the working directory. "" if that is unknown; errno says why.
 std::string absolute_path(const std::string& path);
 
-/// What the link holds; "" if `path` is none.
+/// The target of the link; "" if `path` is none.
 std::string read_link(const std::string& path);
 
 /// `path` without links, as far as it exists; the rest follows as it is. "" if that is unknown; errno says why.
@@ -148,12 +140,11 @@ std::vector<std::string> names_in(const std::string& folder);
 /// Makes the folder, and those above it that are missing. 0 or an errno.
 int make_folders(const std::string& path);
 
-// FileLock: the lock under which processes append to one file. Waiting for it takes a bounded time.
-//
-// Any process that can open a file, even for reading only, can lock it and hold the lock for ever. Our writers hold it
-// for one write, so if a lock is held for longer, another program holds it.
-
-/// Held for the life of the object. Other writers wait; readers are not kept out. Makes syscalls: between windows only.
+/// The lock under which processes append to one file, held for the life of the object. Other writers wait; readers are
+/// not kept out. Makes syscalls: between windows only.
+///
+/// Any process that can open a file, even for reading only, can lock it and hold the lock for ever. Our writers hold it
+/// for one write, so if a lock is held for longer, another program holds it. So waiting for it takes a bounded time.
 class FileLock {
  public:
   /// How often a waiter tries, a millisecond apart: together a second, or longer on a busy machine.

@@ -2,8 +2,8 @@
 //
 // Memory of syscost: where it takes memory, and the limits of the program that this memory counts against.
 //
-// The heap is the program's. What syscost takes must not change the counts of a test, and must not use up the room that
-// the test needs. own_memory.h has the list of what is ours, for code that runs inside a call of the program.
+// The heap is the program's. The memory that syscost takes must not change the counts of a test, and must not use up
+// the room that the test needs. own_memory.h lists this memory for code that runs inside a call of the program.
 #pragma once
 
 #include <cstddef>
@@ -33,17 +33,17 @@ Result<void> top_up_quiet_memory();
 /// thread; no syscall.
 bool is_quiet_memory_scarce();
 
-// Memory for what syscost does between windows: rows, names and lines of calls.
+// Memory for the work of syscost between windows: rows, names and lines of calls.
 //
-// The heap is the program's. A row that grows in it moves the heap's end, so the next test calls brk sooner or later.
-// How much syscost writes depends on its flags, and with it the test's counts would.
+// A row that grows in the program's heap moves the heap's end, so the next test calls brk sooner or later. How much
+// syscost writes depends on its flags, and with it the test's counts would.
 
-/// Blocks of 64 KiB and more are mapped, and unmapped when they are freed; smaller ones are quiet memory
-/// (memory.h). If nothing can be mapped, these are, too. Thread-safe. Makes syscalls: between windows only.
+/// Blocks of 64 KiB and more are mapped, and unmapped when they are freed; smaller ones are quiet_memory(). If nothing
+/// can be mapped, these are, too. Thread-safe. Makes syscalls: between windows only.
 std::pmr::memory_resource& mapped_memory();
 
-// The room that the limits of the program leave: RLIMIT_AS and RLIMIT_DATA (ulimit -v, ulimit -d). What syscost
-// reserves counts against them as the program's own memory does, used or not.
+// The room that the limits of the program leave: RLIMIT_AS and RLIMIT_DATA (ulimit -v, ulimit -d). The memory that
+// syscost reserves counts against them as the program's own memory does, used or not.
 
 /// How many bytes to reserve: `wanted`, or `least` where that would be more than a tenth of the room. Makes syscalls.
 std::size_t fitting_reserve(std::size_t wanted, std::size_t least);

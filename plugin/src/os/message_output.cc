@@ -16,7 +16,7 @@
 namespace syscost {
 namespace {
 
-/// What a descriptor is open on.
+/// The file that a descriptor is open on.
 class Place {
  public:
   explicit Place(int descriptor) : is_open_(status_of(descriptor, &status_) == 0) {}

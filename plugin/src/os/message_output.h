@@ -7,11 +7,9 @@
 
 namespace syscost {
 
-// Where messages to the user go.
-//
 // A program may close its standard error, as a daemon does, or put a file of its own in that place, as a test does that
-// looks at what was printed. A message there would be in the program's data. So what standard error was when this
-// library came into the process is remembered, without a copy: that would hold the other end of a pipe open.
+// looks at what was printed. A message there would be in the program's data. So this library remembers what standard
+// error was when it came into the process. It keeps no copy, because a copy would hold the other end of a pipe open.
 
 /// Standard error, if it is still what it was; else standard output, if that is; else -1, and also if the program
 /// began without a standard error. Any thread; makes syscalls, async-signal-safe.
@@ -25,8 +23,8 @@ void write_message(std::string_view text);
 
 // Tells `bench run` that syscost ends this program because it cannot measure it, or changes its exit code.
 //
-// The program ends with exit code 2 then, and a test may end it with 2, too. So who watches the program, as a sweep of
-// `bench faults` does, learns of a refusal in another way: by a line in the notes of `bench run`.
+// The program ends with exit code 2 then, and a test may end it with 2, too. So a program that watches it, as a sweep
+// of `bench faults` does, learns of a refusal in another way: by a line in the notes of `bench run`.
 
 /// `why`: one line. Does nothing in a program that is not below `bench run`.
 void note_refusal(const char* why);

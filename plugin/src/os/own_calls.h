@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls of syscost in children of the measured process, and marks by which a backend knows that a call is ours.
+// Own calls: calls of syscost in children of the measured process, and marks by which a backend knows that a call is
+// ours.
 //
 // A backend that counts children must not count calls by which fork children close our descriptors, nor calls of
 // processes that become our tools. ForkDetector tells a fork child from the process that measures.
@@ -16,12 +17,11 @@
 
 namespace syscost {
 
-// ForkDetector: tells a process without a syscall whether it is a fork child of the process that measures.
-//
-// A fork child may return into the test framework and run every listener again. It must write no row and touch no
-// backend, and calling getpid() would be a syscall in the user's window. The kernel gives a child a zeroed copy of a
-// page that is marked so (MADV_WIPEONFORK, kernel 4.14): a load from it answers.
-
+/// Tells a process without a syscall whether it is a fork child of the process that measures.
+///
+/// A fork child may return into the test framework and run every listener again. It must write no row and touch no
+/// backend, and calling getpid() would be a syscall in the user's window. The kernel gives a child a zeroed copy of a
+/// page that is marked so (MADV_WIPEONFORK, kernel 4.14): a load from it answers.
 class ForkDetector {
  public:
   /// Marks this process as the one that measures. Makes syscalls.
@@ -65,9 +65,6 @@ long marked_call(std::uint64_t mark, long number, Arguments... arguments) {
   __asm__ volatile("xorl %%r9d, %%r9d" ::: "r9");
   return result;
 }
-
-// Calls of syscost in children of the measured process. A backend that counts children must not count them: calls by
-// which fork children close our descriptors, and all calls of processes that become our tools.
 
 /// From here on, until end_own_calls() or execve(), the calls of the calling thread are not counted as a child's, nor
 /// are those of processes it starts. In a child only; one system call where a backend counts children so, else none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The stretches of memory that are syscost's, and mlockall() without them (memory.h says why).
+// The stretches of memory that are syscost's, and mlockall() without them (os/memory.h says why).
 #pragma once
 
 #include <cstddef>

@@ -184,7 +184,7 @@ std::string without_separator(std::string text) {
   return text;
 }
 
-/// What stands in a link of /proc/self/fd, for people.
+/// The target of a link of /proc/self/fd, for people.
 std::string described(int descriptor) {
   std::array<char, PATH_MAX> room{};
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);

@@ -23,11 +23,12 @@
 
 namespace syscost {
 
-// Which file the program of this process is: bench and its programs execute and load others from its folder.
+// The file of this program: bench and its programs execute and load others from its folder.
 //
-// Where /proc is not mounted, the kernel does not say. argv[0] and AT_EXECFN are no answer, because the caller of the
-// program makes them up. Nor is a path that begins at the working directory: others may have put files there, and root
-// would execute them. So the answer is an absolute path of this very file, or none, and the caller refuses then.
+// Where /proc is not mounted, the kernel does not say which file it is. argv[0] and AT_EXECFN are no answer, because
+// the caller of the program makes them up. Nor is a path that begins at the working directory: others may have put
+// files there, and root would execute them. So the answer is an absolute path of this very file, or none, and the
+// caller refuses then.
 
 inline constexpr const char* kOwnProgramLink = "/proc/self/exe";
 
@@ -48,14 +49,14 @@ inline std::string own_program_path() {
   return {};
 }
 
-/// What to say where it is not known, with the errno of own_program_path(). The remedy is a line of its own.
+/// The message where it is not known, with the errno of own_program_path(). The remedy is a line of its own.
 inline std::string why_own_program_is_unknown(int error) {
   return std::string("this program's own folder is not known: ") + kOwnProgramLink + ": " + std::strerror(error);
 }
 inline constexpr const char* kOwnProgramRemedy =
     "mount /proc (mount -t proc proc /proc), and start the program by the file that is installed";
 
-// Finds the files that belong to libsyscost.so, relative to the library's own folder.
+// Files that belong to libsyscost.so are found relative to the library's own folder.
 //
 // The dynamic linker reports where the library was loaded from. So an installed tree may be moved, and the build tree,
 // which has the same layout, works without installing.
@@ -72,10 +73,8 @@ void find_installed(std::string_view installed, std::string_view built, PathBuff
 /// The absolute path of `installed`, whether or not it exists; for messages.
 std::string expected_installed_path(std::string_view installed);
 
-// The build id of a program: the linker's number of it, which is one of the notes in an ELF file.
-
-/// The build id among `notes`, the bytes of a PT_NOTE, in hexadecimal digits; empty if there is none. The bytes may be
-/// anything.
+/// The build id of a program (the linker's number of it, which is one of the notes in an ELF file) among `notes`, the
+/// bytes of a PT_NOTE: in hexadecimal digits, and empty if there is none. The bytes may be anything.
 inline std::string build_id_in(std::string_view notes) {
   constexpr std::size_t kMostBytes = 65536;  // real notes are some hundred bytes
   constexpr std::size_t kMostOfId = 64;

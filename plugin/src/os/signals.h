@@ -18,9 +18,8 @@
 
 namespace syscost {
 
-// Signals by which a program ends for a fault of its own, not because another process sent them.
-
-/// The signal of abort(), and those that an instruction raises.
+/// Signals by which a program ends for a fault of its own, not because another process sent them: that of abort(), and
+/// those that an instruction raises.
 inline constexpr int kFaultSignals[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 constexpr bool is_fault_signal(int signal) {
@@ -35,13 +34,12 @@ constexpr bool is_raised_by_instruction(int signal) {
   return signal != SIGABRT && is_fault_signal(signal);
 }
 
-// A program that runs a command for its user, as `bench run` does, gets signals that are meant for the command.
-//
-// The kernel sends the signals of a terminal (Ctrl-C) to the command, too, so those are not passed on. A signal that a
-// process sends to this program alone is passed on, and so is that of an alarm() that was set before this program was
-// executed.
-
-/// Passes signals on, as long as it lives. Make at most one at a time.
+/// Passes signals on to a command, as long as it lives. Make at most one at a time.
+///
+/// A program that runs a command for its user, as `bench run` does, gets signals that are meant for the command. The
+/// kernel sends the signals of a terminal (Ctrl-C) to the command, too, so those are not passed on. A signal that a
+/// process sends to this program alone is passed on, and so is that of an alarm() that was set before this program was
+/// executed.
 class PassingSignals {
  public:
   /// Before a command runs, such a signal does to this process what it did before; where it ends it, its handler calls
@@ -181,12 +179,12 @@ class PassingSignals {
   std::array<struct sigaction, NSIG> before_{};
 };
 
-// SignalHold: keeps a write of ours from ending the user's program by a signal.
-//
-// A test may set RLIMIT_FSIZE, or close the other end of stderr's pipe. The kernel then sends SIGXFSZ or SIGPIPE to the
-// thread that writes, and by default they end the program. While this object lives, the thread blocks the signal.
-// Before it restores the mask, it removes a signal that our write caused: the write's errno says enough.
-
+/// Keeps a write of ours from ending the user's program by a signal.
+///
+/// A test may set RLIMIT_FSIZE, or close the other end of stderr's pipe. The kernel then sends SIGXFSZ or SIGPIPE to
+/// the thread that writes, and by default they end the program. While this object lives, the thread blocks the signal.
+/// Before it restores the mask, it removes a signal that our write caused: the write's errno says enough.
+///
 /// Both signals are sent to the writing thread, so the thread's mask is enough. Makes syscalls: between windows only.
 class SignalHold {
  public:
@@ -221,14 +219,14 @@ class SignalHold {
   bool is_held_ = false;
 };
 
-// PausedAlarm: the process's alarm (alarm(2), ITIMER_REAL) does not run while work of ours makes the program late.
-//
-// A test may set an alarm and return: it knows that the program ends before the alarm. Writing a trace of the test, or
-// finding its lines, may take longer, and SIGALRM would end the program before its verdict.
-
-/// From its construction to its destruction. The alarm then has as much time left as before. Makes one or two syscalls
-/// each, so outside of windows only. An alarm that another thread sets meanwhile stays; one that another thread cancels
-/// meanwhile comes back.
+/// The process's alarm (alarm(2), ITIMER_REAL) does not run while work of ours makes the program late: from this
+/// object's construction to its destruction.
+///
+/// A test may set an alarm and return: it knows that the program ends before the alarm. Writing a trace of the test, or
+/// finding its lines, may take longer, and SIGALRM would end the program before its verdict.
+///
+/// The alarm then has as much time left as before. Makes one or two syscalls each, so outside of windows only. An alarm
+/// that another thread sets meanwhile stays; one that another thread cancels meanwhile comes back.
 class PausedAlarm {
  public:
   PausedAlarm();

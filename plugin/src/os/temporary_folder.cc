@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kMounted = "another file system is mounted there";
 constexpr const char* kNotKnown = "the kernel does not tell whether something is mounted there";
 
-/// What tells a folder from any other, and whether it can be emptied.
+/// This tells a folder from any other, and whether it can be emptied.
 struct Folder {
   dev_t device = 0;
   ino_t inode = 0;

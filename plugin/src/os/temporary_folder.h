@@ -22,10 +22,8 @@
 
 namespace syscost {
 
-// A folder for files that go again, in which no other user can put anything.
-//
-// A process may outlive the one that removes such a file. In /tmp itself, a stranger could then make a link with the
-// file's name, and the process would follow it. So our files lie in a folder of the user's, which stays.
+// A process may outlive the one that removes its temporary files. In /tmp itself, a stranger could then make a link
+// with such a file's name, and the process would follow it. So our files lie in a folder of the user's, which stays.
 
 inline bool is_private_folder(const std::string& path) {
   struct stat status {};
@@ -62,10 +60,9 @@ inline std::string private_folder(const std::string& folder) {
   return is_private_folder(own) ? own : unforeseen_folder(folder, name + "-");
 }
 
-// RunFolder: a folder for files of one run, which goes when the run ends, also if a signal ends it.
-//
-// SIGKILL leaves the folder. Therefore its owner holds a lock on it, and the next run removes the folders without one.
-
+/// A folder for files of one run, which goes when the run ends, also if a signal ends it.
+///
+/// SIGKILL leaves the folder. Therefore its owner holds a lock on it, and the next run removes the folders without one.
 class RunFolder {
  public:
   /// Makes a folder in `temporary` (TMPDIR or /tmp), which only this user can read. Removes those of runs that were
@@ -160,8 +157,8 @@ class RunFolder {
 
 // Removes a folder of ours with all that lies in it, and nothing that is only mounted there.
 //
-// A test may mount a folder of the user's below its temporary folder, and end before it unmounts it. Who then removes
-// the temporary folder by its names alone, as `rm -r` and std::filesystem::remove_all() do, removes the user's files. A
+// A test may mount a folder of the user's below its temporary folder, and end before it unmounts it. If the temporary
+// folder is then removed by its names alone, as `rm -r` and std::filesystem::remove_all() do, the user's files go. A
 // bind mount may lie on the same device, so the device does not tell it. The number of the mount does. Where the kernel
 // has no such numbers (gVisor), only what lies on another device is kept.
 //

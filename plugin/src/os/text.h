@@ -12,7 +12,7 @@
 
 namespace syscost {
 
-// Printable: text that someone else chose, safe to print.
+// Text that someone else chose, safe to print.
 //
 // The writer of a file chooses its test names, hosts and paths, and the author of a program its name. A control
 // character among them could recolour a terminal or rewrite the lines above, a bidirectional override could show a name
@@ -56,8 +56,8 @@ std::string printable_lines(std::string_view text);
 
 // Numbers with a fraction as text, and back, with a point in every locale.
 //
-// printf() and strtod() follow setlocale(), which a test may call: "1,60 ms". What syscost writes is read by people who
-// run many tests, and by programs.
+// printf() and strtod() follow setlocale(), which a test may call: "1,60 ms". But programs read our numbers, and people
+// who run many tests compare them.
 
 /// As printf's "%.*f".
 std::string decimal_text(double value, int decimals);

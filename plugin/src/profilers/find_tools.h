@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Finds tools, the launcher that runs them and the shipped scripts, and makes an environment for a tool.
+// Finds tools, the launcher that runs them and the shipped scripts, and makes an environment for a tool that no test
+// has changed.
+//
+// The launcher and the scripts lie beside libsyscost.so, wherever that is installed (find_installed() in
+// os/program_files.h).
 #pragma once
 
 #include <string>
@@ -11,18 +15,11 @@
 
 namespace syscost::profilers {
 
-// Finds the launcher and the shipped scripts. They lie beside libsyscost.so, wherever that is installed.
-//
-// The dynamic linker says where the library was loaded from. So you may move an installed tree; and the build tree
-// works without installing, because it has the same layout.
-
 /// Absolute path of the executable. Fails if it does not exist.
 Result<std::string> find_launcher();
 
 /// Absolute path of the folder with the shipped scripts; empty if there is none.
 std::string shipped_scripts_folder();
-
-// Finds a tool's executable, and makes an environment for it that no test has changed.
 
 /// Absolute path of `tool`, from PATH (not under AT_SECURE: os/environment.h) and then the folders where
 /// systems keep tools of root's. Fails with `how_to_get`.

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Profiler: a tool beside us that looks at a window, and the word of our memory by which it sees that one is open.
+// Profiler: another tool that looks at one window of this process: bpftrace with some scripts, or perf. And the word of
+// our memory by which it sees that the window is open.
+//
+// The tool runs beside us, attached from before the window's first call until after its last. Its output is kept as it
+// is, and parsed. Counts and latencies of syscalls come into the CSV, under the tool's own origin. A window that a
+// profiler observes has no times in the timing columns.
+//
+// attach() and detach() enter the kernel and take long (starting bpftrace takes a third of a second), so they happen
+// between windows. arm() and disarm() are one store each: a script counts only while the word they write is 1, so that
+// the handshake's own calls fall outside.
 #pragma once
 
 #include <atomic>
@@ -15,16 +24,6 @@
 #include "os/errors.h"
 
 namespace syscost::profilers {
-
-// Profiler: another tool that looks at one window of this process: bpftrace with some scripts, or perf.
-//
-// The tool runs beside us, attached from before the window's first call until after its last. Its output is kept as it
-// is, and parsed. Counts and latencies of syscalls come into the CSV, under the tool's own origin. A window that a
-// profiler observes has no times in the timing columns.
-//
-// attach() and detach() enter the kernel and take long (starting bpftrace takes a third of a second), so they happen
-// between windows. arm() and disarm() are one store each: a script counts only while the word they write is 1, so that
-// the handshake's own calls fall outside.
 
 /// One bucket of a latency histogram: [lower_ns, next bucket's lower bound).
 struct LatencyBucket {
@@ -152,12 +151,11 @@ Result<void> check_script_folders(const ProfilerOptions& options);
 /// Returns the scripts that --syscost_bpf can name, those in the folders of `options` first.
 std::vector<ScriptInfo> list_scripts(const ProfilerOptions& options);
 
-// WindowWord: eight bytes of our memory. A script reads them to see if the window is open.
-//
-// A script reads them in the context of the process, and cannot wait for a page: so the page is touched, locked, and
-// protected from being moved. A fork child gets a page of zeros of its own, so that it neither opens nor closes
-// anything.
-
+/// Eight bytes of our memory, by which a script sees if the window is open.
+///
+/// A script reads them in the context of the process, and cannot wait for a page: so the page is touched, locked, and
+/// protected from being moved. A fork child gets a page of zeros of its own, so that it neither opens nor closes
+/// anything.
 class WindowWord {
  public:
   static Result<WindowWord> make();

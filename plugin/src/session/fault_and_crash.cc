@@ -24,7 +24,7 @@
 
 namespace syscost {
 
-// The functions of syscost/faults.h over the process's session.
+// syscost/faults.h and syscost/failures.h:
 
 namespace {
 
@@ -208,7 +208,7 @@ std::string Forbid::take_report() {
   return report;
 }
 
-// The functions of syscost/crash.h over the process's session.
+// syscost/crash.h:
 
 namespace {
 

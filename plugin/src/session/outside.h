@@ -19,9 +19,6 @@
 
 namespace syscost::session {
 
-// The rows of kind `run` that say how the processes of test programs ended. `bench run` writes them, after the
-// programs.
-
 /// How the process of a test program ended, where the rows of its tests do not explain it.
 struct ProgramEnd {
   std::string program;
@@ -34,9 +31,6 @@ struct ProgramEnd {
 Result<void> write_program_ends(const std::string& csv, const std::vector<ProgramEnd>& ends);
 
 }  // namespace syscost::session
-
-// Measures a command from outside: the processes below this one, whatever they are. For `bench run` and for nothing
-// else, so no program of a user's is linked with it, and it may change at any time.
 
 namespace syscost::outside {
 

@@ -26,11 +26,6 @@
 
 namespace syscost::session {
 
-// Session: what one process measures, from its first window to its end.
-//
-// It starts what the options request, and holds the parts that measure: windows, scopes, loops and tools. The parts
-// share a Measurement.
-
 class Session {
  public:
   Session(Options options, BackendOpener opener, ToolOpener tools = open_tools);
@@ -102,8 +97,6 @@ class Session {
   bool has_new_options_ = false;  // since the last start()
 };
 
-// The session of this process: its options, and its start.
-
 /// The options of this process, read once: from the arguments of take_options(), else from /proc and the environment.
 const Result<ParsedOptions>& process_options();
 /// Uses `arguments` with `spelling` instead of the process's own. A session that exists already takes the options over.
@@ -122,10 +115,8 @@ inline Session& process_session() {
 /// message, exit(2). Also runs --syscost_help and --syscost_doctor.
 Session& started_session(const adapter::Framework& framework = {});
 
-// Calls functions when the process ends by itself: when main() returns, or by exit() or quick_exit().
-
-/// Calls `finish` at the end. It returns true if the run is whole. If it returns false, a process that would end with
-/// exit code 0 ends with 1.
+/// Calls `finish` when the process ends by itself: when main() returns, or by exit() or quick_exit(). It returns true
+/// if the run is whole. If it returns false, a process that would end with exit code 0 ends with 1.
 void at_process_end(bool (*finish)());
 
 }  // namespace syscost::session

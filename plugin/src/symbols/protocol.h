@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What the measured process and syscost-symbols, its helper for names and lines, say to each other.
+// The messages between the measured process and syscost-symbols, its helper for names and lines.
 //
 // The process sends a Question over a socket, and the helper answers it. A message is a length and so many bytes. Both
 // programs are of one build, so there are no versions to negotiate; a message that makes no sense ends the talk.
 //
 // The helper reads files that anyone may have made. If such a file takes the helper over, the helper's answers are
 // hostile. So the process checks each length, and uses an answer as text and numbers only.
+//
+// The memory of an answer is passed in, because the process that measures takes it from its quiet memory: what a test
+// finds in the heap must not depend on how many names syscost keeps.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +22,6 @@
 
 namespace syscost::symbols {
 
-// SourceFrame: one function in a call stack, as its source has it. Functions that the compiler inlined are frames too.
-//
-// The memory is passed in, because the process that measures takes it from its quiet memory: what a test finds in the
-// heap must not depend on how many names syscost keeps.
-
 /// An address to look up.
 struct Address {
   std::uint64_t offset = 0;  ///< As in the file's symbol table.
@@ -34,6 +32,7 @@ struct Address {
   friend auto operator<=>(const Address&, const Address&) = default;
 };
 
+/// One function in a call stack, as its source has it. Functions that the compiler inlined are frames too.
 struct SourceFrame {
   explicit SourceFrame(std::pmr::memory_resource* memory) : function(memory), file(memory) {}
 
@@ -43,7 +42,7 @@ struct SourceFrame {
   std::uint32_t first_line = 0;  ///< Of the function, if it is in the same file; 0 = unknown.
 };
 
-/// What is known of an address.
+/// The source of an address, as far as it is known.
 struct Place {
   explicit Place(std::pmr::memory_resource* memory) : frames(memory) {}
 
@@ -51,14 +50,6 @@ struct Place {
   /// The code by which a signal handler returns: its caller's address is exact.
   bool is_signal_frame = false;
 };
-
-// What the measured process and syscost-symbols, its helper for names and lines, say to each other.
-//
-// The process sends a Question over a socket, and the helper answers it. A message is a length and so many bytes. Both
-// programs are of one build, so there are no versions to negotiate; a message that makes no sense ends the talk.
-//
-// The helper reads files that anyone may have made. If such a file takes the helper over, the helper's answers are
-// hostile. So the process checks each length, and uses an answer as text and numbers only.
 
 inline constexpr int kSocketDescriptor = 3;  ///< Of the helper.
 

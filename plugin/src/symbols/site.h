@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The site of a call: the innermost place in its stack that is the user's, with its path from the root of the checkout.
+//
+// A write is made in libc, for a stream of libstdc++, and parts of the stream are inlined from headers. None of that is
+// what people can change. The line that they can change is the first one outside of it.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +19,8 @@
 
 namespace syscost::symbols {
 
-// SourceTree: paths of sources as people write them, from the root of the checkout around the file.
-//
-// Two machines build one commit in different folders, and a review shows paths from the root.
-
+/// Paths of sources as people write them, from the root of the checkout around the file. Two machines build one commit
+/// in different folders, and a review shows paths from the root.
 class SourceTree {
  public:
   explicit SourceTree(std::pmr::memory_resource& memory) : roots_(&memory) {}
@@ -35,11 +36,6 @@ class SourceTree {
   std::pmr::map<std::pmr::string, std::pmr::string, std::less<>> roots_;  // by folder; empty = none
 };
 
-// The site of a call: the innermost place in its stack that is the user's.
-//
-// A write is made in libc, for a stream of libstdc++, and parts of the stream are inlined from headers. None of that is
-// what people can change. The line that they can change is the first one outside of it.
-
 /// One frame of a stack, with what is known of it.
 struct ResolvedFrame {
   const Module* module = nullptr;  ///< Null: outside every file.
@@ -47,7 +43,7 @@ struct ResolvedFrame {
   const Place* place = nullptr;  ///< Null: nothing is known.
 };
 
-/// What is not the user's.
+/// Code that is not the user's.
 struct SiteRule {
   /// --syscost_where skip=PATH: files and folders. A relative path matches wherever it stands in a source's path.
   std::vector<std::string> skipped;

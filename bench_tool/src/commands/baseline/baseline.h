@@ -55,12 +55,10 @@ std::string write_baseline(const std::string& path, model::Baseline baseline);
 /// Reads the file, and adds its faults to `problems`.
 std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems);
 
-// Which tests of a baseline have no counts.
-//
-// One test that failed, or lost events, must not keep a whole project from having a baseline. But it must not pass
-// silently either: an option takes it, and is named when it is missing.
-
-/// Decides for each window that is written into a baseline.
+/// Decides for each window that is written into a baseline, whether it has counts.
+///
+/// One test that failed, or lost events, must not keep a whole project from having a baseline. But it must not pass
+/// silently either: an option takes it, and is named when it is missing.
 class WithoutCounts {
  public:
   enum class Answer { has_counts, without_counts, refused };

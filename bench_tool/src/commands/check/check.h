@@ -91,7 +91,7 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
 
 /// Equal, or it varies as it did.
 bool is_as_before(stats::Verdict verdict);
-/// What compare makes of it: the verdict of the whole check, and the rows as it prints them.
+/// The check as a comparison: the verdict of the whole check, and the rows as compare prints them.
 CompareResult comparison_of(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
                             const csv::Problems& problems);
 
@@ -102,8 +102,6 @@ std::string check_markdown(const CheckSettings& settings, const CheckResult& res
 /// A case for each test and for each limit that is exceeded.
 render::CiReport check_ci(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared);
 std::string check_json(const CheckSettings& settings, const CheckResult& result, const CompareResult& compared);
-
-// The words of check for all formats, beside those of compare: the text of a limit, what to do next.
 
 /// A limit that is exceeded, or that could not be checked because nothing was measured for it.
 struct BudgetLine {
@@ -129,7 +127,7 @@ std::vector<SiteLine> budget_sites(const budgets::Budget& budget, const budgets:
 std::string sentence_of(const BudgetLine& line);
 
 std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result);
-/// Lines below the tables: how many false alarms are expected, what to do next.
+/// Lines below the tables, in all formats: how many false alarms are expected, what to do next.
 std::string check_notes(const CheckResult& result, const CompareResult& compared);
 
 }  // namespace syscost::bench::commands

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The comparison of two runs: bench compare, and what check, ab, log and report share of it.
+// The comparison of two runs, as one table and one exit code: bench compare, and what check, ab, log and report share
+// of it.
 //
 // compare.cc reads and judges the runs; run_again.cc runs their commands again; compare_order.cc chooses the rows;
 // compare_words.cc and compare_times.cc say what a row holds; compare_text.cc, compare_ci.cc and compare_machine.cc
@@ -29,8 +30,6 @@
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
-
-// bench compare: what changed between two runs, as one table and one exit code.
 
 /// Returns the exit code: 2 before 1 before 3, because a verdict on half-read input is none.
 int compare(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
@@ -184,8 +183,6 @@ std::string compare_markdown(const CompareResult& result, bool all, std::size_t 
 std::string compare_json(const CompareResult& result);
 std::string compare_csv(const CompareResult& result);
 
-// compare for CI systems: a case for each row.
-
 /// `Log.Writes` as suite and test; of anything else its kind is the suite.
 std::pair<std::string_view, std::string_view> ci_names(const stats::Comparison& row);
 
@@ -194,8 +191,6 @@ render::CiReport compare_ci(const CompareResult& result);
 
 /// A case for each program that crashed or failed outside of its tests.
 void add_cases(const ProgramFaults& lost, render::CiReport& report);
-
-// What `compare` does with the commands of its sides: it runs them again until the counts that differ are decided.
 
 /// Chooses the side of the next run; true is NEW. It must be fair, and its next answer unknown to all: the bound on
 /// false reds rests on that.
@@ -208,12 +203,11 @@ bool toss_coin();
 std::string run_again(const cli::Options& options, CompareResult& result, std::ostream& err,
                       const Coin& coin = toss_coin);
 
-// Outputs: one result in several formats, so that what took many runs is not judged once for each.
-
 /// Writes a result as the options say: format, report and their sizes.
 using WriteResult = std::function<void(const cli::Options& options, std::ostream& out, std::ostream& err)>;
 
-/// Writes the files of --output. Returns what is wrong, or "".
+/// Writes the files of --output: one result in several formats, so that what took many runs is not judged once for
+/// each. Returns the fault, or "".
 std::string write_outputs(const cli::Options& options, const WriteResult& write);
 
 }  // namespace syscost::bench::commands

@@ -104,7 +104,6 @@ void add_cases(const ProgramFaults& lost, render::CiReport& report) {
 
 namespace {
 
-using stats::Comparison;
 using stats::Verdict;
 
 /// The verdict of a row, with emphasis on the reason why it fails.

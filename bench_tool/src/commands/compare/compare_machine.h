@@ -12,13 +12,9 @@
 
 namespace syscost::bench::commands {
 
-// Rows of a comparison in JSON, for several commands.
-
 render::Json comparison_json(const stats::Comparison& row);
 /// All rows, each with what the gate says of it.
 render::Json tests_json(const CompareResult& result);
-
-// A line of the program in JSON, the same in every command.
 
 /// `file`, `line`, `function`, `line_in_function`, `module`, `offset` and `unknown` (why nothing is known); null for
 /// what is not known.

@@ -212,9 +212,6 @@ std::string compare_text(const CompareResult& result, const cli::Options& option
 
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
-
 /// The start of the long cell: medians and the change. A wider table also shows the rest.
 std::string short_wall_cell(const Comparison& row, std::string_view titled_unit) {
   const std::string cell = time_cell(row, kWallTime, titled_unit);

@@ -22,8 +22,6 @@
 
 namespace syscost::bench::commands {
 
-// The numbers of one row of compare as text, and the notes on them: every format that people read prints these words.
-
 namespace {
 
 using stats::Comparison;
@@ -213,8 +211,6 @@ std::string verdict_line(const CompareResult& result) {
 // Warnings about the differences of two runs. They stand before the numbers.
 
 namespace {
-
-using stats::WindowSummary;
 
 bool is_plain(const model::Dataset& data) {
   return std::all_of(data.samples.begin(), data.samples.end(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Rules for counts: which may vary, by a file of the project, and which changes are intended, by the accept lines of a
-// commit message.
+// Rules for counts: which counts may vary, by a file of the project, and which changes are intended, also by the accept
+// lines of a commit message. A project writes them down once, instead of on each command line.
 #pragma once
 
 #include <string>
@@ -16,12 +16,7 @@
 
 namespace syscost::bench::commands {
 
-// Rules of a project: which counts may vary and which changes are intended, written down once instead of on each
-// command line.
-//
-// They stand in the file from which `bench check` reads its budgets, so that the same holds in compare and ab. Changes
-// may also be accepted by lines of commit messages.
-
+/// The rules of the file from which `bench check` reads its budgets, so that the same holds in compare and ab.
 struct ProjectRules {
   std::vector<budgets::Budget> budgets;
   std::vector<stats::Accept> accepts;
@@ -43,16 +38,14 @@ std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const 
 /// Adds the rules of --config and the accepts to `options`. Returns ProjectRules::line.
 std::string add_rules(cli::Options& options, csv::Problems& problems);
 
-// Accept lines: changes of counts that a commit message says are intended.
-//
-//     Syscost-Accept: Log.Reads: +1 openat -- each file is opened twice now
-//     Syscost-Accept: Log.* -- the log is in memory now
-//     Syscost-Accept: "Scenario: a log": fewer syncs -- a pattern with a colon and a blank stands in quotes
-//
-// A line that begins with a blank continues the one before, as in git's trailers. All other text is ignored.
-
-/// Reads them from `text`, the contents of `file`. Each line that is wrong is noted in `problems`, with how to write
-/// it.
+/// Reads accept lines, the changes of counts that a commit message says are intended, from `text`, the contents of
+/// `file`. Each line that is wrong is noted in `problems`, with how to write it.
+///
+///     Syscost-Accept: Log.Reads: +1 openat -- each file is opened twice now
+///     Syscost-Accept: Log.* -- the log is in memory now
+///     Syscost-Accept: "Scenario: a log": fewer syncs -- a pattern with a colon and a blank stands in quotes
+///
+/// A line that begins with a blank continues the one before, as in git's trailers. All other text is ignored.
 std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems);
 
 /// The same of a file, or of standard input if `file` is `-`.

@@ -90,7 +90,6 @@ int critical_path(const cli::Options& options, const render::Paint& paint, std::
 namespace {
 
 using render::Align;
-using trace::PathStep;
 using trace::SchedFile;
 using trace::Waker;
 using Kind = trace::PathStep::Kind;

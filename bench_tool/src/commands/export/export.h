@@ -28,8 +28,7 @@ model::Dataset load_exported_runs(const cli::Options& options, csv::Problems& pr
 std::vector<otlp::ProcessRun> exported_processes(const cli::Options& options, const model::Dataset& data,
                                                  csv::Problems& problems, std::ostream& err);
 
-// ExportedCalls: finds the traces of a run that is exported, and makes spans of their calls.
-
+/// Finds the traces of a run that is exported, and makes spans of their calls.
 class ExportedCalls {
  public:
   /// Spans for each window: its first calls.
@@ -44,7 +43,7 @@ class ExportedCalls {
   void add(const otlp::ProcessRun& process, const otlp::PlacedWindow& window, otlp::Span& span,
            const std::function<void(otlp::Span&&)>& take);
 
-  /// What people must know of it, or "".
+  /// A remark that people must know, or "".
   std::string remark() const;
 
  private:
@@ -56,9 +55,8 @@ class ExportedCalls {
   std::size_t windows_ = 0;  ///< Of which calls were left out.
 };
 
-// export --format: a run as text for databases, on standard output.
-
-/// Writes the runs as `options.to.format` says. Returns the exit code.
+/// export --format: writes the runs as text for databases on standard output, as `options.to.format` says. Returns the
+/// exit code.
 int export_text(const cli::Options& options, std::ostream& out, std::ostream& err);
 
 }  // namespace syscost::bench::commands

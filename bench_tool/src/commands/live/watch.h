@@ -38,9 +38,8 @@ std::string interval_line(const WatchedRun& run, std::size_t at);
 /// Everything that was unusual, at most `most` of it; "" where nothing was.
 std::string unusual_text(const WatchedRun& run, std::size_t most, const render::Paint& paint);
 
-// The newest intervals of a run that goes on. The CSV of a command that runs for days grows large, so each look reads
-// only what was appended since the look before.
-
+/// The newest intervals of a run that goes on. The CSV of a command that runs for days grows large, so each look reads
+/// only what was appended since the look before.
 class LiveRows {
  public:
   /// `options`: with the id of the run. Rows that the file at `path` has now belong to other runs.

@@ -23,9 +23,9 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int report_page(const cli::Options& options, std::ostream& out, std::ostream& err);
 
-// What other commands find out, as the parts of a report: bench compare, groups, log, scale, trace --critical-path.
+// Parts of a report that other commands find out: bench compare, groups, log, scale, trace --critical-path.
 
-/// What changed between the two RUNs of --compare; nullopt after it printed why they cannot be compared.
+/// The changes between the two RUNs of --compare; nullopt after it printed why they cannot be compared.
 std::optional<report::Comparison> compared(const cli::Options& options, csv::Problems& problems, std::ostream& err);
 
 /// Gives each window its history over the runs in all RUNs of `options`, if there are several runs.

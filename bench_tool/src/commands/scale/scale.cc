@@ -91,7 +91,7 @@ int scale_run(const cli::Options& options, const render::Paint& paint, std::ostr
   return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
 }
 
-// What is said of a law, in every format: the law, or why there is none.
+// The text about a law, in every format: the law, or why there is none.
 
 namespace {
 

@@ -139,7 +139,6 @@ std::optional<std::string> find_artifact(const cli::Options& options, const Arti
 }
 
 namespace fs = std::filesystem;
-using trace::FoundTrace;
 using trace::TraceFile;
 
 namespace {

@@ -23,11 +23,9 @@
 
 namespace syscost::bench::commands {
 
-// Finds a file that syscost left for one test, beside the CSV: its trace, or the events of the scheduler.
-
 struct ArtifactKind {
   const char* file;            ///< Its name in a test's folder.
-  const char* ending;          ///< Of a path that names such a file itself.
+  const char* ending;          ///< The end of a path that names such a file itself.
   const char* what;            ///< `trace`: in messages, where an `s` makes it a plural.
   const char* how_to;          ///< A line that says how a run gets one.
   const char* text = nullptr;  ///< The name of a file beside it that has the same as text; null = there is none.
@@ -37,11 +35,10 @@ struct ArtifactKind {
 std::optional<std::string> find_artifact(const cli::Options& options, const ArtifactKind& kind, csv::Problems& problems,
                                          std::ostream& err);
 
-// WindowTraces: finds the trace that a window of a CSV left, or the scheduler's events.
-
 /// The name of a window as the plugin's folders have it.
 std::string folder_name(const model::Dataset& data, const model::Sample& sample);
 
+/// Finds the trace that a window of a CSV left, or the scheduler's events.
 class WindowTraces {
  public:
   /// `data` and `problems` must outlive it. `folder` empty: the folder beside each CSV. Looks into folders.

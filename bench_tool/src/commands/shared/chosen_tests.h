@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The tests that the command line chooses: by options, or by the name of one TEST.
+// The tests that the command line chooses: by --test, --sort and --top, or by the name of one TEST.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,18 @@
 
 namespace syscost::bench::commands {
 
-// Which tests a command shows: --test, --sort, --top.
-
 /// The groups in the order `key` (summary_overview.h, or `file`), at most `top` of them (0: all). Loops follow
 /// their owners and do not count towards `top`.
 std::vector<model::Group> ordered_groups(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          const std::string& key, std::size_t top);
 
-/// What to load of a RUN: the folders, runs and tests that `options` choose.
+/// The parts of a RUN to load: the folders, runs and tests that `options` choose.
 model::LoadOptions load_options_of(const cli::Options& options);
 
 /// Notes that no test of `data` was chosen by `tests`, if that is why it holds none.
 void note_no_test(const model::Dataset& data, const model::TestChoice& tests, csv::Problems& problems);
 
-// TEST of the command line: finds a test by its name or a part of it, and reads no more than that needs.
-
+/// TEST of the command line: a test that is found by its name or a part of it. No more is read than that needs.
 struct NamedTest {
   model::Dataset data;
   std::vector<model::Group> groups;  ///< The groups of `data`: all, or those that TEST may mean.

@@ -19,8 +19,6 @@
 
 namespace syscost::bench::commands {
 
-// Child: runs another program without a shell and hands on what it prints.
-
 struct ChildEnd {
   int error = 0;              ///< errno when it could not be run, else 0.
   int status = 0;             ///< As waitpid() gives it.
@@ -39,8 +37,7 @@ std::string tail_of(const std::string& output);
 /// `exit status 3`, `killed by signal 11 (Segmentation fault)`; what `status` of an ended child says.
 std::string status_text(int status);
 
-// ProgressLine: what a command that runs others does just now, on one line of the terminal, and nothing elsewhere.
-
+/// Shows what a command that runs others does just now, on one line of the terminal, and nothing elsewhere.
 class ProgressLine {
  public:
   explicit ProgressLine(std::ostream& err)
@@ -63,11 +60,6 @@ class ProgressLine {
   bool is_on_;
   bool is_drawn_ = false;
 };
-
-// CommandRuns: runs commands, each time with a CSV of its own. compare and check run commands again; ab runs two in
-// turns.
-//
-// The whole command runs, because a test alone or a part of a suite makes other calls than the suite does.
 
 /// While it lives, the first Ctrl-C, SIGTERM or SIGHUP only requests the end; a second one ends the program as usual.
 class InterruptRequest {
@@ -96,6 +88,8 @@ struct OwnRun {
   bool has_csv() const;
 };
 
+/// Runs commands, each time with a CSV of its own. compare and check run commands again; ab runs two in turns. The
+/// whole command runs, because a test alone or a part of a suite makes other calls than the suite does.
 class CommandRuns {
  public:
   /// No round but the first begins that would probably not end within `budget_s`, and no more than `most` do. The files

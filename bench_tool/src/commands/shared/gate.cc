@@ -104,8 +104,6 @@ std::string gate_line(const std::vector<Comparison>& rows, const cli::Gate& gate
 
 namespace {
 
-using stats::Comparison;
-
 constexpr std::size_t kMostUncompared = 5;
 
 std::size_t count(const std::vector<const Comparison*>& rows, bool (*is)(const Comparison&)) {

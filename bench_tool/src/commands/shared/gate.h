@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Which rows of a comparison fail the gate, which have no answer, and why.
+// Which rows of a comparison fail the gate, which have no answer, and why: two backends may count no common thing.
+//
+// A test that vanished, failed or was skipped is not measured any more. If the gate were green then, a crash would turn
+// it green. So such a test fails the gate like a count that grew, for every --gate, unless --allow says otherwise.
+//
+// A comparison that compared nothing must not read as one that found nothing, so compare and check say this first.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +17,6 @@
 #include "stats/verdict.h"
 
 namespace syscost::bench::commands {
-
-// The gate: the rows of a comparison that lead to exit code 1, and the reasons.
-//
-// A test that vanished, failed or was skipped is not measured any more. If the gate were green then, a crash would turn
-// it green. So such a test fails the gate like a count that grew, for every --gate, unless --allow says otherwise.
 
 /// The reasons why `row` fails, in this order: counts, wall, cpu; or one of missing, failed, skipped, crashed. Empty:
 /// it does not fail. A test that already failed in OLD does not fail by that, nor one that was skipped and still is.
@@ -30,10 +30,6 @@ std::string gate_line(const std::vector<stats::Comparison>& rows, const cli::Gat
 
 /// The gated measures: `counts`, `wall`, `cpu`.
 std::vector<std::string_view> gated_measures(const cli::Gate& gate);
-
-// What of two runs could not be compared, in words: two backends may count no common thing.
-//
-// A comparison that compared nothing must not read as one that found nothing, so compare and check say this first.
 
 std::vector<const stats::Comparison*> pointers_to(const std::vector<stats::Comparison>& rows);
 

@@ -15,8 +15,7 @@
 
 namespace syscost::bench::commands {
 
-// The line that identifies a RUN: if you read a result in a log a week later, you must still see which run it is of.
-
+/// The line that identifies a RUN: if you read a result in a log a week later, you must still see which run it is of.
 /// `main.csv: run 17, label nightly, commit 43cf755a0e1c, 2026-11-21T01:52:31Z`; several runs are counted.
 std::string run_line(const model::Dataset& data);
 
@@ -26,17 +25,16 @@ inline constexpr std::size_t kCommitDigits = 12;
 /// `2026-11-21T01:52:31Z` of a time with decimals.
 std::string seconds_of(const std::string& time);
 
-// Programs that crashed, or failed outside of their tests, as each command says it: no row of a test shows them.
-
-/// `crashed: my_tests crashed after Suite.Test`, `failed: my_tests failed outside of its tests: ...`. Of many, the
-/// first few and how many more there are.
+/// Programs that crashed, or failed outside of their tests, as each command says it: no row of a test shows them.
+/// `crashed: my_tests crashed after Suite.Test`, `failed: my_tests failed outside of its tests: ...`. If there are
+/// many, the first few and how many more there are.
 std::vector<std::string> crash_lines(const model::Dataset& data);
 
 /// The same for a run that is judged, without the programs that did so in `before`. Null = there is no such run.
 struct ProgramFaults {
   std::size_t crashed = 0;
   std::size_t failed_outside = 0;
-  std::string command;                 ///< What it ended with, if no test explains it: `exit status 8`.
+  std::string command;                 ///< How it ended, if no test explains it: `exit status 8`.
   std::vector<std::string> names;      ///< Of the programs.
   std::vector<std::string> sentences;  ///< One for each name.
 
@@ -49,12 +47,10 @@ ProgramFaults program_faults(const model::Dataset& data, const model::Dataset* b
 /// Notes the lines about a run without any test.
 void note_crashes(const model::Dataset& data, csv::Problems& problems);
 
-// Differences between the surroundings of two runs, printed before their counts: the effect of each on counts, and what
-// to do.
-//
-// The advice is what was measured on suites that we did not write (tests/gate/surroundings, docs/statistics.md).
-
-/// A line for each fact that differs and may change counts.
+/// A line for each fact that differs between the surroundings of two runs and may change counts: its effect, and what
+/// to do. Commands print the lines before the counts.
+///
+/// The advice is what was measured on suites that we did not write (tests/gate/surroundings, docs/statistics.md).
 std::vector<std::string> surroundings_lines(const model::Dataset& before, const model::Dataset& after);
 
 /// The facts worth remembering in a baseline, under the names of its head.

@@ -17,12 +17,10 @@
 
 namespace syscost::bench::commands {
 
-// What commands say of calls that faults answered or changed (column `injected`).
-
 /// `3 calls were answered or changed by faults`.
 std::string injected_line(std::uint64_t calls);
 
-/// Adds them up over the windows of a run.
+/// Adds up the calls that faults answered or changed (column `injected`), over the windows of a run.
 class InjectedCalls {
  public:
   void add(const stats::WindowSummary& window);
@@ -50,13 +48,12 @@ struct InjectedSide {
 std::vector<std::string> injected_warnings(const std::vector<stats::Comparison>& rows, const InjectedSide& before,
                                            const InjectedSide& after);
 
-// What a window left open, in words (--syscost_leaks).
-
 /// How to find out which things a process makes once and keeps.
 constexpr std::string_view kHowToTell =
     "with GTEST_REPEAT=2, GoogleTest runs each test twice in a process, which tells it apart";
 
-/// `2 descriptors, 1 thread`; "" if there are none. See stats::LeftByTurn.
+/// The things that a window left open (--syscost_leaks): `2 descriptors, 1 thread`; "" if there are none. See
+/// stats::LeftByTurn.
 struct LeftInTurns {
   std::string again;
   std::string once;
@@ -72,16 +69,15 @@ std::string left_details(const stats::WindowSummary& window);
 /// `left open: 1 descriptor (5 file /tmp/x), in each of 2 repetitions`; "" if nothing was left.
 std::string left_remark(const stats::WindowSummary& window);
 
-// The bytes of a window by the kind of file they came from or went to (--syscost_detail file).
-
-/// What the calls of one row moved.
+/// The bytes that the calls of one row moved.
 struct MovedBytes {
   std::string_view name;  ///< `read pipe`, `sendfile file to socket`
   double bytes = 0;
 };
 
-/// `read 4240 bytes (4.14 KiB): 4096 bytes (4.00 KiB) file, 144 bytes socket; written 8 bytes: 8 bytes pipe`. What was
-/// read from no file, or from one of unknown kind, is among them. "" where no row has a kind.
+/// The bytes of a window by the kind of file they came from or went to (--syscost_detail file): `read 4240 bytes (4.14
+/// KiB): 4096 bytes (4.00 KiB) file, 144 bytes socket; written 8 bytes: 8 bytes pipe`. Bytes that were read from no
+/// file, or from one of unknown kind, are among them. "" where no row has a kind.
 std::string bytes_by_kind(std::span<const MovedBytes> rows);
 
 }  // namespace syscost::bench::commands

@@ -18,8 +18,6 @@ namespace syscost::bench::commands {
 /// Returns the exit code.
 int show(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-// The output of show: histograms for people, or the same numbers as JSON and CSV.
-
 /// A window that is shown: the test that was named, or one of its loops.
 struct ShownWindow {
   stats::WindowSummary window;

@@ -4,7 +4,7 @@
 //
 // strace -c prints one table for a whole process. In it time spent waiting hides the work, and a share of syscall time
 // is easily taken for a share of run time. Here each test has its own table, waits have a separate one, and both shares
-// have their own column. Of many tests it prints an overview (summary_overview.h), and the tables on request.
+// have their own column. For many tests it prints an overview (summary_overview.h), and the tables on request.
 #pragma once
 
 #include <cstddef>
@@ -31,11 +31,11 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
 struct SummarizedRun {
   model::Dataset data;
   std::vector<stats::WindowSummary> windows;
-  /// Of the counts, without traces: `tiny-writes: 1200 writes ...`, by the name of the window.
+  /// Findings of the counts, without traces: `tiny-writes: 1200 writes ...`, by the name of the window.
   std::map<std::string, std::vector<std::string>, std::less<>> findings;
 };
 
-/// What a reader should notice about a window of `run`: losses, then findings, then calls that are not in the counts.
+/// The remarks on a window of `run`: losses, then findings, then calls that are not in the counts.
 std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSummary& window);
 
 /// The tables of each test; lines of at most `width` columns (0: any).
@@ -44,10 +44,8 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs);
 std::string summary_json(const std::vector<SummarizedRun>& runs);
 std::string summary_csv(const std::vector<SummarizedRun>& runs);
 
-// summary --stats-extended: each syscall's latencies over all tests, tests that are far above the others, and syscalls
-// that go together.
-
-/// Returns the exit code.
+/// summary --stats-extended: each syscall's latencies over all tests, tests that are far above the others, and syscalls
+/// that go together. Returns the exit code.
 int summary_extended(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// One measure of all tests, or of those of a group: their wall times, or how many calls they made.

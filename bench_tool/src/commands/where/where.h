@@ -54,13 +54,11 @@ std::string summary_where_csv(const std::vector<SitedRun>& runs);
 /// bench summary --where. Returns the exit code.
 int summary_where(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-// bench show --svg for call stacks: of a file of folded stacks (stacks.folded, which --syscost_where writes beside the
-// CSV), or of the lines of tests.
-
-/// True if RUN is a file of folded stacks: `*.folded`.
+/// True if RUN is a file of folded stacks: `*.folded`. --syscost_where writes stacks.folded beside the CSV.
 bool is_folded_file(const std::string& path);
 
-/// Draws it. TEST leaves the stacks with a frame that holds it. Returns the exit code.
+/// bench show --svg for call stacks: draws that file. TEST leaves the stacks with a frame that holds it. Returns the
+/// exit code.
 int show_folded(const cli::Options& options, std::ostream& err);
 
 /// Draws the lines of `tests`, by test, file, function and line. Returns why it could not, or "".

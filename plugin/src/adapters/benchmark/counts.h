@@ -18,12 +18,10 @@
 
 namespace syscost::benchmark_adapter {
 
-// Figures: the calls of one iteration, separated from the calls that a run of the loop makes once.
-//
-// A loop that opens a file in its first iteration and reads in each makes N reads and one openat.
-
 using adapter::Figure;
 
+/// The calls of one iteration, separated from the calls that a run of the loop makes once: a loop that opens a file in
+/// its first iteration and reads in each makes N reads and one openat.
 struct Figures {
   Figure all;
   struct Named {
@@ -40,9 +38,7 @@ std::vector<const Pass*> shorter_passes(const Record& record);
 /// Empty if the passes have no exact counts.
 std::optional<Figures> figures_of(const Record& record);
 
-// Counts: the results of counting processes, by benchmark. Joins them with the times of this process into rows.
-
-/// Of one call of RunSpecifiedBenchmarks().
+/// The counts of one call of RunSpecifiedBenchmarks().
 class Counts {
  public:
   /// A record without a key is identified by its name, and by the number of earlier benchmarks with that name:

@@ -43,8 +43,8 @@ std::int64_t asked_repetitions();
 /// Gives `flags` to benchmark::Initialize().
 void set_flags(const std::vector<std::string>& flags);
 
-// Loops that the hooks do not see: loops and mains of a shared library that was linked without syscost::benchmark, and
-// all callers of a Google Benchmark that was compiled for optimisation at link time.
+// A shared library that was linked without syscost::benchmark has loops and mains that the hooks do not see. The hooks
+// see no caller of a Google Benchmark that was compiled for optimisation at link time.
 //
 // We cannot stop the passes of such loops, so each would take seconds and end without a count.
 

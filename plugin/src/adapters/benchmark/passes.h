@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The length of a counted or traced pass. Calls that happen once in a pass (for the first touch of a page, the start of
-// threads) are spread over its iterations. So two runs of one program can be compared only if their passes have about
-// the same length. So the length must not depend on wall time alone: on a busy machine one iteration may take as long
-// as a thousand elsewhere.
+// Passes: in the counting process, the syscalls of each run of a benchmark's loop.
+//
+// Google Benchmark runs a loop on one or several threads, with 1, 10, 100, ... iterations until a run was long enough.
+// Each such run is a pass. A thread's window is open from after StartKeepRunning() to before FinishKeepRunning(), and
+// closed between PauseTiming() and ResumeTiming(). So syscost counts the code that Google Benchmark times, and no
+// window includes Google Benchmark's own clock calls, barriers and threads.
+//
+// Calls that happen once in a pass (for the first touch of a page, the start of threads) are spread over its
+// iterations. So two runs of one program can be compared only if their passes have about the same length. So the length
+// must not depend on wall time alone: on a busy machine one iteration may take as long as a thousand elsewhere. The
+// counting process requests much more time than a pass takes, which makes Google Benchmark lengthen passes tenfold, and
+// stops that itself at 1000 iterations, or if passes become slow. A traced pass has the length of a counted one.
 #pragma once
 
 #include <chrono>
@@ -26,17 +34,6 @@ constexpr std::uint64_t kPassIterations = 1000;
 constexpr std::chrono::milliseconds long_pass(std::uint64_t iterations) {
   return std::chrono::milliseconds(iterations < 100 ? 500 : 50);
 }
-
-// Passes: in the counting process, the syscalls of each run of a benchmark's loop.
-//
-// Google Benchmark runs a loop on one or several threads, with 1, 10, 100, ... iterations until a run was long enough.
-// Each such run is a pass. A thread's window is open from after StartKeepRunning() to before FinishKeepRunning(), and
-// closed between PauseTiming() and ResumeTiming(). So syscost counts the code that Google Benchmark times, and no
-// window includes Google Benchmark's own clock calls, barriers and threads.
-//
-// The length of a pass must not depend on the clock, or the counts of two runs would differ. So the counting process
-// requests much more time than a pass takes, which makes Google Benchmark lengthen passes tenfold, and stops that
-// itself at 1000 iterations, or if passes become slow.
 
 class Passes {
  public:

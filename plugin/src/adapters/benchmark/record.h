@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Record: what is known of one benchmark. TimedRun: what Google Benchmark reports of it. The lines by which the
-// counting process sends its record, and the object that sends them. Needs no header of Google Benchmark.
+// counting process sends its record, and the object that sends them.
+//
+// Needs no header of Google Benchmark: for programs that were compiled with them, and for those that are read in memory
+// (agent/benchmark).
 #pragma once
 
 #include <cstddef>
@@ -16,9 +19,6 @@
 
 namespace syscost::benchmark_adapter {
 
-// What Google Benchmark reports of a repetition or of an aggregate, and what syscost asks of a loop, without its
-// headers: for programs that were compiled with them, and for those that are read in memory (agent/benchmark).
-
 /// Identifies a benchmark within a run of benchmarks, because names need not be unique.
 struct Key {
   std::int64_t family = 0;
@@ -28,6 +28,7 @@ struct Key {
   }
 };
 
+/// A repetition or an aggregate, as Google Benchmark reports it.
 struct TimedRun {
   std::string name;
   Key key;
@@ -51,7 +52,7 @@ struct LoopStart {
   std::uint64_t iterations = 0;  ///< Of this thread.
 };
 
-/// What is to be done with a loop that has ended.
+/// The treatment of a loop that has ended.
 struct LoopEnd {
   bool is_long_enough = false;  ///< Google Benchmark is not to try a longer pass.
   /// Exactly one repetition stays without an error. If two runs have none and the first has one, ComputeStats()
@@ -60,7 +61,7 @@ struct LoopEnd {
   bool may_have_error = false;
 };
 
-// Record: the counting process's result for one benchmark, and the lines that it sends for it.
+// The lines that the counting process sends for a benchmark:
 //
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
@@ -76,6 +77,7 @@ struct Pass {
   Cost cost;
 };
 
+/// The counting process's result for one benchmark.
 struct Record {
   std::size_t position = 0;  ///< Among the names.
   std::optional<Key> key;    ///< Empty if the counting run had other benchmarks than the timing one.
@@ -96,8 +98,7 @@ void send_record(const Record& record);
 /// Adds a `pass` or `done` line to `record`; true if it is complete. Other lines change nothing.
 bool receive(std::string_view line, Record& record);
 
-// In the counting process: makes a record of each benchmark that Google Benchmark reports, and sends it.
-
+/// In the counting process: makes a record of each benchmark that Google Benchmark reports, and sends it.
 class RecordSender {
  public:
   /// Where the benchmark stands that is reported after `done` others; nothing = it was not expected.

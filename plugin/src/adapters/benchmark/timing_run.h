@@ -17,21 +17,18 @@
 
 namespace syscost::benchmark_adapter {
 
-// Gathering: gets the counts of all benchmarks from counting processes.
-//
-// One process counts all benchmarks, unless a benchmark ends it by a crash, an exception or exit(). Such a benchmark
-// has no counts, a message names it, and another process continues after it. Each process begins at a later benchmark
-// than the one before, so there are never more processes than benchmarks.
-//
-// If the program fails in a counting process, only counts are missing, and the exit code does not change: the program
-// was not written to run like that (docs/decisions/0013).
-
 /// Fills `counts` for the benchmarks that `spec` selects, and prints the reason for each one that is left out. Ends the
 /// program with 2 if no backend works.
+///
+/// One process counts all benchmarks, unless a benchmark ends it by a crash, an exception or exit(). Such a benchmark
+/// has no counts, a message names it, and another process continues after it. Each process begins at a later benchmark
+/// than the one before, so there are never more processes than benchmarks.
+///
+/// If the program fails in a counting process, only counts are missing, and the exit code does not change: the program
+/// was not written to run like that (docs/decisions/0013).
 void gather_counts(Counts& counts, adapter::Framework& framework, const std::string& spec, CountingRequest request);
 
-// Annotator: a reporter in front of another one, which adds the counts to the timed runs.
-
+/// A reporter in front of another one, which adds the counts to the timed runs.
 class Annotator : public Reporter {
  public:
   /// Both must outlive it. With `shows` false it only writes rows. `is_last`: it is the last reporter that gets a
@@ -51,8 +48,6 @@ class Annotator : public Reporter {
   const bool shows_;
   const bool is_last_;
 };
-
-// The run of benchmarks in the process that reports times: first another process counts, then this one times.
 
 /// RunSpecifiedBenchmarks() with counts: `request` is for the counting process.
 std::size_t run_timing(::benchmark::BenchmarkReporter* display, ::benchmark::BenchmarkReporter* file,

@@ -17,16 +17,15 @@
 
 namespace syscost::benchmark_adapter {
 
-// TracedPasses: one pass of each benchmark with tools attached, as long as a counted pass.
-//
-// That length is known only after passes have grown until one is long enough, but the tool must be attached before the
-// first call of the pass. So all benchmarks run twice: first to find the length, then again up to that length, with the
-// tool attached before the last pass.
-//
-// A tool observes a process, not a thread. With one thread it is armed exactly inside the loop, and disarmed while the
-// loop pauses. With several it is armed from the first thread's start to the last one's end. So its counts include the
-// calls by which Google Benchmark's threads wait for each other, and so do our counts that it is compared with.
-
+/// One pass of each benchmark with tools attached, as long as a counted pass.
+///
+/// That length is known only after passes have grown until one is long enough, but the tool must be attached before the
+/// first call of the pass. So all benchmarks run twice: first to find the length, then again up to that length, with
+/// the tool attached before the last pass.
+///
+/// A tool observes a process, not a thread. With one thread it is armed exactly inside the loop, and disarmed while the
+/// loop pauses. With several it is armed from the first thread's start to the last one's end. So its counts include the
+/// calls by which Google Benchmark's threads wait for each other, and so do our counts that it is compared with.
 class TracedPasses : public Passes {
  public:
   static TracedPasses& instance();
@@ -81,7 +80,7 @@ class TracedPasses : public Passes {
   Trace trace_;
 };
 
-// The run of benchmarks in the process that tools beside us observe.
+// The lines that the process which tools observe sends:
 //
 //     start BACKEND NOTE | unavailable REASON FIX      once
 //     name NAME                                        for each benchmark that will run, in order
@@ -94,10 +93,8 @@ class TracedPasses : public Passes {
 /// process.
 [[noreturn]] void run_tracing(const std::string& spec);
 
-// Traces: the output of tools beside us (--syscost_profile bpftrace) for each benchmark, from a separate process.
-//
-// That process runs before the one that counts: if a tool does not work, the program must end before anything else.
-
+/// The output of the tools for each benchmark, from the process that they observe. That process runs before the one
+/// that counts: if a tool does not work, the program must end before anything else.
 class Traces {
  public:
   /// Runs the process. Ends the program if the tools do not work; notes a problem if the process ends early.

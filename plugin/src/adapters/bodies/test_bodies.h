@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Windows around the bodies of tests, for frameworks that run a test's body several times, and the hooks by which
-// Catch2 and doctest tell of their tests.
+// Windows around the bodies of tests, for frameworks that run a test's body several times: once for each of its
+// sections or generated values. The window is charged while a body runs; what the framework does in between is not the
+// test's. And the hooks by which Catch2 and doctest tell of their tests.
+//
+// Two callers: the adapters of programs that are linked with syscost (hook_if_asked()), and the agent of programs that
+// are not.
 #pragma once
 
 #include <map>
@@ -14,13 +18,6 @@
 #include "syscost/cost.h"
 
 namespace syscost::bodies_adapter {
-
-// Windows around the bodies of tests, for frameworks that run a test's body several times: once for each of its
-// sections or generated values. The window is charged while a body runs; what the framework does in between is not the
-// test's.
-//
-// Two callers: the adapters of programs that are linked with syscost (test_bodies.h), and the agent of programs that
-// are not.
 
 /// One thread, but for fail(). In a fork child every call is inert, but for those about failures.
 class TestBodies {
@@ -89,7 +86,7 @@ void run_body(Body body, bool can_fail = true) {
   test_bodies().throw_failure();
 }
 
-// How linking alone is enough for frameworks that are found in the program itself: their classes are searched before
+// Linking alone is enough for frameworks that are found in the program itself: their classes are searched before
 // main(), and only where something is asked of syscost. So these adapters include no header of the framework, and work
 // with each of its versions, also where the program compiles it from one header of its own.
 
@@ -99,8 +96,6 @@ void hook_if_asked(bool (*hook)(const agent::Modules& modules), const Unavailabl
 
 }  // namespace syscost::bodies_adapter
 
-// Windows around the tests of Catch2, wherever it was compiled.
-
 namespace syscost::catch2_adapter {
 
 /// Looks for Catch2 in `modules` and puts functions of ours where it calls its own; true where it was found. Before
@@ -108,8 +103,6 @@ namespace syscost::catch2_adapter {
 bool hook(const agent::Modules& modules);
 
 }  // namespace syscost::catch2_adapter
-
-// Windows around the tests of doctest, wherever it was compiled.
 
 namespace syscost::doctest_adapter {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Hears GoogleTest's events, where the program is linked with syscost, and adds the numbers of a finished test to
-// GoogleTest's own output.
+// GoogleTest's own output: properties in its XML and JSON, and a line.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,8 +15,6 @@
 
 namespace syscost::gtest_adapter {
 
-// The numbers of a finished test in GoogleTest's own output: properties in its XML and JSON, and a line.
-
 /// Records syscost_calls, syscost_entries, ... on the running test; numbers that were not measured, or
 /// that the test records itself, are left out.
 void record_properties(const adapter::Report& report, const testing::TestInfo& test);
@@ -25,8 +23,6 @@ void record_properties(const adapter::Report& report, const testing::TestInfo& t
 /// where `test` names it.
 void print_line(const adapter::Report& report, const std::string& test);
 
-// Hears GoogleTest's events, where the program is linked with syscost.
-//
 // GoogleTest calls listeners at a start in the order of their list, and at an end in reverse. So the last listener is
 // the innermost: it opens a test's window after every other listener has run, and closes it before they run again. But
 // a suite's set-up ends where the first test begins, before other listeners do their work. So the outermost listener

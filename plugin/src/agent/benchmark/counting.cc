@@ -203,8 +203,6 @@ bool hook_loops(const Modules& modules, const std::function<bool(const void* ben
   return put_in(its.benchmarks, modules, benchmarks, kRun, on_run);
 }
 
-// The process that counts: it runs the program's benchmarks, prints nothing, and sends the counts of each.
-
 namespace {
 
 struct Counting {
@@ -263,8 +261,7 @@ void open_counted_call() {
           "Compile it with RTTI, or link the program with syscost::benchmark."});
 }
 
-// ---- the reporters' functions
-// -----------------------------------------------------------------------------------------
+// ---- the reporters' functions ---------------------------------------------------------------------------------------
 
 /// False: Google Benchmark runs no benchmark.
 bool on_counted_context(const void* reporter, const void*) {

@@ -13,7 +13,7 @@
 
 namespace syscost::agent::benchmark {
 
-// In the counting process: the loops of benchmarks in a program that was not compiled with us.
+// The loops of benchmarks in a program that was not compiled with us.
 //
 // Each benchmark is a class with a function Run(State&), which ours stands before. The loop in it begins and ends where
 // Google Benchmark's ThreadTimer starts and stops: it reads the processor's time of the thread, as its last act before
@@ -28,13 +28,10 @@ bool hook_loops(const Modules& modules, const std::function<bool(const void* ben
 
 }  // namespace syscost::agent::benchmark
 
-// Where a module keeps the addresses of functions that it takes from other modules: the tables that the loader fills
-// in.
-
 namespace syscost::agent {
 
 /// The words of `module` that hold the address of the function `name`, or of the code that looks it up at its first
-/// call.
+/// call: they are in the tables that the loader fills in, of functions that the module takes from other modules.
 std::vector<std::uintptr_t*> import_slots(const Module& module, const char* name);
 
 }  // namespace syscost::agent

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The reporters of a program with Google Benchmark: their classes, and what they get in one call of
-// RunSpecifiedBenchmarks().
+// The reporters of a program with Google Benchmark: their classes, and the benchmarks that they get in one call of
+// RunSpecifiedBenchmarks(). One reporter hears of the call's start, its benchmarks and its end. A second one may hear
+// of the same, for a file.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,6 @@
 #include "agent/find/classes.h"
 
 namespace syscost::agent::benchmark {
-
-// The classes of reporters in a program with Google Benchmark, which hear of each call of RunSpecifiedBenchmarks(): one
-// of its start, its benchmarks and its end. A second one may hear of the same, for a file.
 
 /// The slots of BenchmarkReporter.
 struct ReporterSlots {
@@ -37,9 +35,7 @@ bool hook_counting(const Modules& modules, const std::vector<Vtable>& vtables);
 /// In a program that is timed. Its reporters print as ever.
 bool hook_timing(const Modules& modules, const std::vector<Vtable>& vtables);
 
-// What reporters get in one call of RunSpecifiedBenchmarks(): which benchmark it is, from 0.
-
-/// Of one reporter.
+/// Counts the benchmarks that one reporter gets in one call of RunSpecifiedBenchmarks(), from 0.
 class Reports {
  public:
   /// Counts on where these are of another benchmark than the last ones: aggregates come after the repetitions, or

@@ -138,9 +138,6 @@ void gather_counts(benchmark_adapter::Counts& counts, adapter::Framework& framew
   adapter::set_counted_by_or_exit(start, framework);
 }
 
-// The process that times: before its first benchmark another process counts, then rows are written as Google Benchmark
-// reports. Nothing of ours stands in the benchmarks themselves.
-
 namespace {
 
 struct Timing {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The process that times: before its first benchmark another process counts, and it gets the counts. Then rows are
-// written as Google Benchmark reports.
+// written as Google Benchmark reports. Nothing of ours stands in the benchmarks themselves.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,7 @@
 
 namespace syscost::agent::benchmark {
 
-// What the process that times asks of the one that counts.
-
+/// A request of the process that times to the one that counts.
 struct Request {
   std::size_t call = 0;           ///< Which call of RunSpecifiedBenchmarks(), from 0. Earlier ones run no benchmark.
   std::size_t first = 0;          ///< Benchmarks before this position have their counts.
@@ -39,15 +38,14 @@ struct Request {
   }
 };
 
-// Gets the counts of all benchmarks from counting processes, as adapters/benchmark/timing_run.h does in a program that
-// is linked with us. There the names of all benchmarks are known before the first runs; here each is known when it is
-// done.
-
 /// True where no filter leaves benchmarks out.
 bool selects_all();
 
 /// Fills `counts` for the call of RunSpecifiedBenchmarks() number `call`, and prints the reason for each benchmark that
 /// is left out. Ends the program with 2 if no backend works.
+///
+/// adapters/benchmark/timing_run.h does the same in a program that is linked with us. There the names of all benchmarks
+/// are known before the first runs; here each is known when it is done.
 void gather_counts(benchmark_adapter::Counts& counts, adapter::Framework& framework, std::size_t call);
 
 }  // namespace syscost::agent::benchmark

@@ -233,9 +233,7 @@ int posix_spawnp(pid_t* child, const char* name, const posix_spawn_file_actions_
 
 namespace {
 
-using syscost::agent::is_passing_on;
 using syscost::agent::kEndSignals;
-using syscost::agent::look_up_next;
 using syscost::agent::note_ended;
 
 /// The next functions of these names: libc's, or those of a library that stands in for it.

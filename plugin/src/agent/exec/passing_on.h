@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program below `bench run` passes on to the programs that it executes.
+// A program below `bench run` passes our variables on to the programs that it executes, and notes how they ended.
 //
 // The environment carries the preload from program to program, and many programs change it: `env -i`, sudo, runners of
-// tests with a list of variables. So the preloaded part puts our variables back where the program executes another.
-// And some programs cannot be preloaded: their tests would go unmeasured without a word, so a line says it.
+// tests with a list of variables. So the preloaded part puts our variables back where the program executes another. And
+// some programs cannot be preloaded: their tests would go unmeasured without a word, so a line says it.
 //
-// All functions may be called between vfork() and execve(): they take no lock and allocate nothing. keep() comes first,
-// before main().
+// All functions may be called between vfork() and execve(): they take no lock and allocate nothing.
+// keep_what_is_passed_on() comes first, before main().
 #pragma once
 
 #include <dlfcn.h>
@@ -50,9 +50,9 @@ class Environment {
   bool lacks_order_ = false;    ///< ASAN_OPTIONS is not there, or has been replaced.
 };
 
-/// What to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing can be
-/// preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which prints
-/// it at its end.
+/// The file to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing
+/// can be preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which
+/// prints it at its end.
 const char* instead_of(const char* path);
 /// The same for a program that is executed by descriptor `fd`. `path` has room for PATH_MAX bytes, and gets a path of
 /// it.
@@ -62,19 +62,19 @@ const char* instead_of_entry(int folder, const char* name, int flags, char* path
 /// The same for a program that is looked for in PATH. `found` has room for PATH_MAX bytes, and gets the program's path.
 const char* instead_of_found(const char* name, char* found);
 
-// How processes ended that the program has waited for. For `bench run`, and for the sweeps of `bench faults`.
+// The ends of processes that the program has waited for. For `bench run`, and for the sweeps of `bench faults`.
 //
 // The kernel gives a status once, to the one that waits, and often it is dropped. So the functions of libc by which a
-// program waits stand here, in front of libc's own. `bench run` learns how a program with tests ended: a crash before
-// its tests began, or after they ended, leaves no row. Each end is a line in the notes of the run (passing_on.h). In a
-// sweep, a child that crashes because a call failed is not the test's own crash: signals are added up in memory that
-// the watcher of the run reads. Not seen: a child that no one waits for by these functions, such as that of `system`.
+// program waits stand in front of libc's own (libc_functions.cc). `bench run` learns how a program with tests ended: a
+// crash before its tests began, or after they ended, leaves no row. Each end is a line in the notes of the run
+// (note_ended()). In a sweep, a child that crashes because a call failed is not the test's own crash: signals are added
+// up in memory that the watcher of the run reads. Not seen: a child that no one waits for by these functions, such as
+// that of `system`.
 
 /// Maps the file of kChildEndsVariable at `path`, before main(). Nothing is counted where that fails.
 void count_child_ends(const char* path);
 
-// The function that stands after ours of the same name: libc's, or that of a library which stands in for it.
-
+/// Finds the function that stands after ours of the same name: libc's, or that of a library which stands in for it.
 template <class Function>
 void look_up_next(Function*& function, const char* name) {
   function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));

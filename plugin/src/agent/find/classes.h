@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // Finds a class's vtables in a program, by what the C++ ABI leaves of it, and puts functions of ours into them.
+//
+// A polymorphic class has its mangled name in the program (the typeinfo name), a typeinfo that points to the name, and
+// a vtable that points to the typeinfo. Stripping leaves all three. A program built with -fno-rtti has the vtable only:
+// then its symbol says where it is, and where that is stripped too, its shape.
+//
+// C++17, as adapters that are compiled in users' builds.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +17,6 @@
 #include "agent/find/modules.h"
 
 namespace syscost::agent {
-
-// Finds a class's vtables in a program, by what the C++ ABI leaves of it.
-//
-// A polymorphic class has its mangled name in the program (the typeinfo name), a typeinfo that points to the name, and
-// a vtable that points to the typeinfo. Stripping leaves all three. A program built with -fno-rtti has the vtable only:
-// then its symbol says where it is, and where that is stripped too, its shape.
-//
-// C++17, as adapters that are compiled in users' builds.
 
 using Modules = std::vector<Module>;
 
@@ -50,14 +48,13 @@ std::vector<Vtable> repeaters_by_shape(const Modules& modules);
 /// Puts `function` into `slot`. The page's protection is as before afterwards. False where the kernel refuses.
 bool put(const Modules& modules, std::uintptr_t* slot, std::uintptr_t function);
 
-// Puts functions of ours into the vtables of classes, and keeps what stood there.
-
 /// In a program into which nothing can be preloaded: from now on functions are put in by way of `worlds`.
 void set_worlds(const Worlds& worlds);
 /// Null in another program.
 const Worlds* worlds();
 
-/// Filled before main(), by one thread, and not changed afterwards. It lives until the process ends.
+/// The functions that stood in the slots of vtables before ours. Filled before main(), by one thread, and not changed
+/// afterwards. It lives until the process ends.
 class Overridden {
  public:
   /// Puts `function` into slot `slot` of `vtable`. False where the kernel refuses.

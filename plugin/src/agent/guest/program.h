@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The program of the process that the guest is in: its mappings, the functions that its C library calls before and
-// after main(), and functions of the guest's C library that speak of this program.
+// The program of the process that the guest is in, before the program's first instruction: its mappings, the functions
+// that its C library calls before and after main(), and functions of the guest's C library that speak of this program.
 #pragma once
 
 #include <link.h>
@@ -10,9 +10,6 @@
 #include <vector>
 
 namespace syscost::guest {
-
-// The program of the process that the guest is in, before the program's first instruction: its mappings, and the
-// functions that its C library calls before and after main().
 
 /// Where a program starts: what the kernel would have given it.
 struct Start {
@@ -63,7 +60,7 @@ class Program {
   std::uintptr_t last_destructor_ = 0;
 };
 
-// Functions of the C library in front of the guest's: what they say of "the program" is what they would say in it.
+// Functions of the C library in front of the guest's. They say of "the program" what they would say in it.
 
 /// From now on dl_iterate_phdr() tells of `program` as the program, and the program's name is its.
 void show_program(const Program& program);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A process that is stopped before the first instruction of its program, what its tracer does to it, and how
-// syscost-guest gets into it.
+// A process that is stopped before the first instruction of its program. Its tracer makes calls of the kernel in its
+// name, changes its memory and its registers, and lets syscost-guest get into it.
 #pragma once
 
 #include <sys/types.h>
@@ -13,9 +13,6 @@
 #include <vector>
 
 namespace syscost::inject {
-
-// A process that is stopped before the first instruction of its program, and what its tracer does to it: calls of the
-// kernel in its name, its memory, its registers.
 
 /// All functions return 0, or the negative errno. After an error the process must not go on, unless it is said.
 class Tracee {
@@ -53,17 +50,15 @@ class Tracee {
   std::uint64_t earlier_ = 0;  ///< and those before it, one bit each.
 };
 
-// Puts syscost-guest into a stopped process: its loader, mapped as the kernel would map it, and a stack with what the
-// kernel would put there.
-
 struct Guest {
   std::string path;
   std::vector<std::string> environment;
   std::uint64_t signals = 0;  ///< The signals that the program will have blocked.
 };
 
-/// Lets the process go with the guest in it. Empty where it did; else why not, and the process goes on alone. Where its
-/// code cannot be put back, it does not go on: it ends with its tracer.
+/// Lets the process go with the guest in it: the guest's loader, mapped as the kernel would map it, and a stack with
+/// what the kernel would put there. Empty where it did; else why not, and the process goes on alone. Where its code
+/// cannot be put back, it does not go on: it ends with its tracer.
 std::string start_guest(Tracee& tracee, const Guest& guest);
 
 }  // namespace syscost::inject

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Counts, as backends read them: which cells were touched, how their two numbers of bytes are passed on, and which
-// counts the filter does not select.
+// How a backend passes on what was counted. Counts lie in cells that have another form than a Tally: this finds the
+// cells that were touched, passes on their two numbers of bytes, and drops the counts that the filter does not select.
 #pragma once
 
 #include <bit>
@@ -15,16 +15,15 @@
 
 namespace syscost {
 
-// From the two numbers that a cell has for bytes to those of a Tally or a Crossing.
-
-/// `second`: bytes that were released, of a syscall that maps; else how many calls were short.
+/// Adds the two numbers that a cell of the syscall `id` has for bytes. `second`: the bytes that were released, if the
+/// syscall maps memory; else how many calls were short.
 inline void add_bytes(Tally& into, SyscallId id, std::uint64_t bytes, std::uint64_t second) {
   if ((bytes | second) == 0) return;
   into.bytes += bytes;
   (byte_rule(id).maps() ? into.bytes_released : into.short_calls) += second;
 }
 
-/// Of a crossing with its `id`.
+/// Sets the same two numbers in a crossing, which has its `id` already.
 inline void add_bytes(Crossing& into, std::uint64_t bytes, std::uint64_t second) {
   into.bytes = bytes;
   if (byte_rule(into.id).maps()) {
@@ -34,10 +33,9 @@ inline void add_bytes(Crossing& into, std::uint64_t bytes, std::uint64_t second)
   }
 }
 
-// What counts marks the cells that it touched in words of bits, so that reading touches no others.
-
-/// Calls visit(index) for each set bit and clears the words. `Word` is an unsigned integer of 64 bits: the kernel's
-/// headers and the C library's name it differently.
+/// Calls visit(index) for each set bit and clears the words. Each bit stands for a cell that was touched, so that
+/// reading touches no others. `Word` is an unsigned integer of 64 bits: the kernel's headers and the C library's name
+/// it differently.
 template <class Word, class Visit>
 void drain_bits(Word* words, std::size_t word_count, Visit visit) {
   static_assert(sizeof(Word) == sizeof(std::uint64_t));
@@ -51,12 +49,10 @@ void drain_bits(Word* words, std::size_t word_count, Visit visit) {
   }
 }
 
-// Drops counts that the filter does not select.
-//
-// A backend marks the numbers that the filter leaves out in a table, and does not count them. A number beyond the table
-// (Filter::kNumbers) has no mark, so the backend counts it. These counts are dropped when they are read.
-
 /// True for a number beyond the table that `filter` does not select; null = it selects everything.
+///
+/// A backend marks the numbers that the filter leaves out in a table, and does not count them. A number beyond the
+/// table (Filter::kNumbers) has no mark, so the backend counts it. These counts are dropped when they are read.
 inline bool is_unselected_beyond_table(const Filter* filter, SyscallId id) {
   return filter != nullptr && id.number >= Filter::kNumbers && !filter->selects(id);
 }

@@ -77,7 +77,7 @@ struct MappedFile {
   std::pmr::string path{&mapped_memory()};
 };
 
-/// What is mapped at `address` now. Not by fopen() and its like: those take memory of the program's heap.
+/// The file that is mapped at `address` now. Not by fopen() and its like: those take memory of the program's heap.
 MappedFile mapped_at(std::uint64_t address) {
   std::pmr::string text(&mapped_memory());
   const int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

@@ -35,7 +35,7 @@ class CallStacks final : public StackSource {
   /// where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows, or as
   /// syscost's own work.
   static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener, StacksOf which);
-  /// Calls get no stack any more. What was seen stays, for the next one.
+  /// Calls get no stack any more. The stacks that were seen stay, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;
   CallStacks& operator=(const CallStacks&) = delete;
@@ -54,7 +54,7 @@ class CallStacks final : public StackSource {
  private:
   const StacksOf which_;
   mutable std::mutex mutex_;
-  // What a test finds in the heap must not depend on how many stacks were seen.
+  // Not in the heap: a test must not find it changed by the number of stacks that were seen.
   mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&mapped_memory()};
   mutable std::pmr::map<std::uint32_t, Module> modules_{&mapped_memory()};
 };

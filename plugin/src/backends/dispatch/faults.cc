@@ -84,7 +84,7 @@ void put_path(signal_safe::RulePath& into, const std::string& path) {
   path.copy(into.text, sizeof into.text);
 }
 
-/// What prevents it; empty if nothing does.
+/// Fails with the reason if the stub cannot follow the rule's file.
 Result<void> check_file(const FaultRule& wanted) {
   if (!wanted.has_file()) return {};
   if (std::max(wanted.path.size(), wanted.real_path.size()) >= signal_safe::kMaxRulePath) {

@@ -10,11 +10,6 @@
 
 namespace syscost::dispatch {
 
-// Decodes x86-64 code: where each instruction begins, and where it leads.
-//
-// It knows all instructions that compilers emit. An instruction that it does not know has no length. A test compares
-// every instruction of libc with libZydis.
-
 inline constexpr std::size_t kLongestInstruction = 15;
 
 /// Where control goes after an instruction.
@@ -39,10 +34,9 @@ struct Instruction {
   bool may_move() const { return flow == Flow::next && !is_relative; }
 };
 
-/// Decodes the instruction at `code`, in text that ends at `end`.
+/// Decodes the instruction at `code`, in x86-64 text that ends at `end`. It knows all instructions that compilers emit;
+/// one that it does not know has no length. A test compares every instruction of libc with libZydis.
 Instruction decode(const unsigned char* code, const unsigned char* end);
-
-// The functions of libc, from its unwind tables, and the instructions of their code.
 
 /// The text of libc, [begin, end); both null when there is none.
 struct Text {

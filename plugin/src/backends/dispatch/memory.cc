@@ -99,7 +99,7 @@ Result<void> reserve_memory() {
   void* arena = map(bytes);
   if (arena == nullptr) arena = map(bytes = signal_safe::kSmallArenaBytes);
   if (arena == nullptr) return errno_failure("reserve", "memory for the dispatch backend", errno);
-  // Of the arena, what the stub does not give back before the program locks its memory.
+  // The arena counts only as far as the stub does not give it back before the program locks its memory.
   note_own_libraries();
   note_own_mapping(lanes, kLanes * sizeof(signal_safe::Lane));
   note_own_mapping(arena, std::min(bytes, std::size_t{signal_safe::kSmallArenaBytes}));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The plan of the patches: which bytes of libc are written and where, and how pages of code are replaced while other
-// threads run them.
+// The plan of the patches: which bytes of libc are written, and where, so that call sites jump to the stub; and how
+// pages of code are replaced by changed copies while other threads run them.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,6 @@
 #include "backends/dispatch/sites.h"
 
 namespace syscost::dispatch {
-
-// Pages of code, replaced by changed copies while other threads run them.
-//
-// No memory is ever writable and executable: a copy is written elsewhere, made executable, and moved over the pages in
-// one step of the kernel (mremap). A thread that runs there finds the old pages or the new ones. The kernel may refuse
-// any step (SELinux, PR_SET_MDWE, a seccomp filter); then the pages are as they were.
 
 inline constexpr std::size_t kPage = 4096;
 
@@ -66,13 +60,14 @@ enum class CopyOf { file, memory_over_file, memory };
 
 /// Moves a copy over `pages`, in which each change has its content. Makes only syscalls that are not dispatched, and
 /// allocates nothing. Returns the reason if it fails, else null.
+///
+/// No memory is ever writable and executable: the copy is written elsewhere, made executable, and moved over the pages
+/// in one step of the kernel (mremap). A thread that runs there finds the old pages or the new ones. The kernel may
+/// refuse any step (SELinux, PR_SET_MDWE, a seccomp filter); then the pages are as they were.
 const char* replace_code(const Pages& pages, std::span<const Change> changes, CopyOf source, const CodeFile& file);
 
 /// Maps the file again where its pages were replaced. False if the kernel refuses.
 bool forget_changes(const Pages& pages);
-
-// The bytes to write, and where, so that call sites of libc jump to the stub. The plan is made once in a process, from
-// the unchanged code of libc, because later that code has our jumps in it.
 
 /// A site, its trampoline, and the bytes that lead there. A trampoline is mapped within reach of a near jump; it has
 /// the displaced instruction, the way back in a register, and a jump to the stub.
@@ -95,7 +90,8 @@ struct PatchPlan {
   Pages pages() const;
 };
 
-/// Returns the plan of this process. Its trampolines stay for ever, because a thread may be in one.
+/// Returns the plan of this process. It is made once, from the unchanged code of libc, because later that code has our
+/// jumps in it. Its trampolines stay for ever, because a thread may be in one.
 PatchPlan& patch_plan();
 
 }  // namespace syscost::dispatch

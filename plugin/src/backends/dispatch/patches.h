@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Patches of call sites in libc, made and undone while threads run. Nothing is patched while a debugger or tracer is
-// attached, so this finds the process that traces us.
+// Patches of call sites in libc, by which calls reach the stub with a jump instead of a signal. They are made and
+// undone while other threads may be running the very bytes. Nothing is patched while a tracer is attached, so this also
+// finds the process that traces us.
 #pragma once
 
 #include <string>
@@ -11,22 +12,16 @@
 
 namespace syscost::dispatch {
 
-// Finds the process that traces this one: a debugger stops at every SIGSYS; strace only gets slower.
-
-/// Returns the process that traces this one; 0 = none.
+/// Returns the process that traces this one; 0 = none. A debugger stops at every SIGSYS; strace only gets slower.
 int tracer_pid();
-
-// Patches: call sites that reach the stub by a jump instead of a signal.
-//
-// All sites of libc that are proven (sites.h) are patched when the backend opens. Other threads may be running the very
-// bytes, so pages are replaced (patch_plan.h), all in one step where they are libc's file's; where the kernel refuses
-// that, calls are still trapped. Nothing is mapped at address 0. undo() takes everything away except bridges that a
-// thread may be in.
 
 /// True in a program with the runtime of a sanitizer that gives each thread a signal stack, and unmaps at the thread's
 /// end what the kernel names as such.
 bool is_under_sanitizer_with_signal_stacks();
 
+/// All sites of libc that are proven (sites.h) are patched when the backend opens. Pages are replaced (replace_code()),
+/// all in one step where they are libc's file's; where the kernel refuses that, calls are still trapped. Nothing is
+/// mapped at address 0. undo() takes everything away except bridges that a thread may be in.
 class Patches {
  public:
   /// Returns why nothing can be patched here, for example because of a sanitizer or a tracer; empty = it can. It tries

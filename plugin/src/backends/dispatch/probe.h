@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Whether dispatching works: a child tries it before this process does, and later checks find out if it goes on.
+// Whether dispatching works. A failure would kill the process that tries it, so a child tries it before this process
+// does. Later checks find out if calls are still dispatched: the program may use for itself what the backend needs, or
+// switch dispatching off.
 #pragma once
 
 #include "os/errors.h"
 
 namespace syscost::dispatch {
-
-// Finds out in a child if dispatching works here. A failure would kill the process that tries it.
 
 /// Checks the machine and the calling thread; fails if a requirement is missing. It tries nothing.
 Result<void> check_requirements();
@@ -15,9 +15,6 @@ Result<void> check_requirements();
 /// A forked child arms itself and makes 64 known calls, of which the stub must count exactly 64. The child sends no
 /// SIGCHLD and is reaped here.
 Result<void> try_in_child();
-
-// Checks that calls are still dispatched. A program may use for itself what the dispatch backend needs, or switch
-// dispatching off.
 
 /// Makes one call that is dispatched if the calling thread is armed: it is outside the stub, and no patch knows this
 /// place. Returns what the kernel returned: -errno on failure.

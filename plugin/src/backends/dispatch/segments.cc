@@ -238,7 +238,6 @@ namespace {
 
 using signal_safe::Control;
 using signal_safe::kLanes;
-using signal_safe::Thread;
 
 signal_safe::Lane& shared(Lane lane) {
   return syscost_state.lanes[static_cast<std::uint32_t>(lane)];

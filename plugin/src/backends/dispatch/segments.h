@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Segments and the lanes that threads count in: begins a segment at a boundary, reads what the stub counted in it,
-// and clears that for the next one.
+// Segments, and the lanes that threads count in: begins a segment at a boundary, reads the counts that the stub made in
+// it, and clears them for the next one.
 #pragma once
 
 #include <array>
@@ -14,14 +14,6 @@
 
 namespace syscost::dispatch {
 
-// Reads what the stub counted, and clears it for the next segment.
-//
-// A thread announces each recording before it reads its lane's control. So once a boundary has stored a new control, it
-// is enough to wait until the recordings that were under way at that moment have ended; then no thread writes to the
-// old bank. A thread can lose its processor in the middle of a recording, and on a busy machine it gets it back only
-// after every other thread had its turn: so the limit of the wait is long. There is a limit because a thread may be
-// stopped, and because a handler may leave a recording by longjmp: only the thread's next call would show that.
-
 /// Who opened the process's windows that hold a segment: its record, null if it has none, and the number of
 /// the opening, as in State::openings.
 struct Opening {
@@ -31,7 +23,13 @@ struct Opening {
 
 class Lanes;
 
-/// Everything here is memory accesses only. Callers hold the window book's lock.
+/// Reads what the stub counted. Memory accesses only; callers hold the window book's lock.
+///
+/// A thread announces each recording before it reads its lane's control. So once a boundary has stored a new control,
+/// it is enough to wait until the recordings that were under way at that moment have ended; then no thread writes to
+/// the old bank. A thread can lose its processor in the middle of a recording, and on a busy machine it gets it back
+/// only after every other thread had its turn: so the limit of the wait is long. There is a limit because a thread may
+/// be stopped, and because a handler may leave a recording by longjmp: only the thread's next call would show that.
 class Segments {
  public:
   Segments();
@@ -48,7 +46,7 @@ class Segments {
   static bool take(Lane lane, std::uint32_t bank, const Lanes& lanes, CallTable& into);
   /// Returns the number of calls in `lane`'s `bank` without an event in the trace, and sets it to 0.
   static std::uint64_t take_untraced(Lane lane, std::uint32_t bank);
-  /// Clears what stragglers left in `lane`'s `bank`. They were counted as late when it was read.
+  /// Clears counts that stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);
   /// Delivers the crossings logged since the last call. One that is being written this very moment belongs to a later
   /// segment, and waits for the next call.
@@ -62,9 +60,9 @@ class Segments {
   std::uint64_t log_gaps_ = 0;
 };
 
-// The lanes that threads count in. Each lane has two banks; one of them takes the present calls. A thread inside a
-// scope of its own has a lane for itself. A boundary stores one control word, which the stub reads.
-
+/// Each lane has two banks; one of them takes the present calls. A thread inside a scope of its own has a lane for
+/// itself. A boundary stores one control word, which the stub reads.
+///
 /// Memory accesses only. Any thread may call acquire(). For the other functions, the caller holds the window book's
 /// lock.
 class Lanes {
@@ -95,7 +93,7 @@ class Lanes {
     std::uint32_t bank = 0;  // of the current or, when disarmed, the last segment
     std::uint32_t ended_bank = 0;
     signal_safe::Thread* owner = nullptr;  // the thread inside a scope
-    // Of the segment in each bank.
+    // For the segment in each bank.
     std::array<Opening, signal_safe::kBanks> opening;
     std::array<const signal_safe::Thread*, signal_safe::kBanks> thread{};
   };

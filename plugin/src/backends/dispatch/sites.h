@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The call sites of libc that may be patched, and the padding beside them that a short jump can use. Both come with
-// the proof that nothing else executes the bytes.
+// Finds the call sites of libc that may be patched, and proves that each is safe.
+//
+// A site is patched by writing a jump over the one instruction right before its `syscall`: `mov $1,%eax` in most of
+// libc. Code that jumps to that instruction finds our jump instead. Code that jumps to the `syscall` after it still
+// finds the `syscall`, and is dispatched. No code jumps into the middle of an instruction. So the proof of the site
+// needs only the places where instructions begin: decoding from the start of the function (found in the unwind table)
+// must arrive exactly at both.
+//
+// Five bytes hold a jump to anywhere. If the instruction has two to four bytes (`xor %eax,%eax` before read's
+// `syscall`), its first two hold a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to
+// anywhere. Decision 0034 says why nothing else executes a bridge. Only libc is patched: it is never unloaded, and all
+// the hot calls are in it.
 #pragma once
 
 #include <array>
@@ -11,19 +21,6 @@
 #include "backends/dispatch/instructions.h"
 
 namespace syscost::dispatch {
-
-// Finds the call sites that may be patched, and proves that each is safe.
-//
-// A site is patched by writing a jump over the one instruction right before its `syscall`: `mov $1,%eax` in most of
-// libc. Code that jumps to that instruction finds our jump instead. Code that jumps to the `syscall` after it still
-// finds the `syscall`, and is dispatched. No code jumps into the middle of an instruction. So the proof of the site
-// needs only the places where instructions begin: decoding from the start of the function (found in the unwind table)
-// must arrive exactly at both.
-//
-// Five bytes hold a jump to anywhere. Of two to four bytes (`xor %eax,%eax` before read's `syscall`) the first two hold
-// a jump to somewhere near: to five bytes of padding, the *bridge*, which hold a jump to anywhere. Decision 0034
-// says why nothing else executes them. Only libc is patched: it is never unloaded, and all the hot calls
-// are in it.
 
 inline constexpr std::size_t kJumpBytes = 5;
 inline constexpr std::size_t kShortJumpBytes = 2;
@@ -58,8 +55,6 @@ struct Sites {
 /// Examines every call site in `text`. Reads code and changes nothing.
 Sites prove_sites(const Text& text, FindFunction find);
 
-// Finds five bytes of padding for each short jump, and proves that nothing else executes them.
-
 /// A site that needs a bridge, and the padding where one may be.
 struct BridgeWish {
   Site site;
@@ -67,7 +62,8 @@ struct BridgeWish {
   std::vector<Padding> between_functions;  ///< Near the site.
 };
 
-/// Sets `bridge` of each site that gets one.
+/// Finds five bytes of padding for each short jump, and proves that nothing else executes them. Sets `bridge` of each
+/// site that gets one.
 void find_bridges(const Text& text, FindFunction find, std::vector<BridgeWish>& wishes);
 
 }  // namespace syscost::dispatch

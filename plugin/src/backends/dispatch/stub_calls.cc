@@ -168,7 +168,7 @@ void stop() {
   if (signal_safe::stop_noting_mapped()) signal_safe::wait_for_calls_of_ours();
 }
 
-/// Since the backend began. Of other threads only what the stub has seen.
+/// Since the backend began. Filters of other threads count only if the stub has seen them.
 bool may_be_filtered() {
   return syscost_state.has_filter || std::atomic_ref(syscost_string_copies.may_be_filtered).load();
 }

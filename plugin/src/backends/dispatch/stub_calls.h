@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Lets the stub make calls that the program does not make: to copy strings, to ask for kinds of files, and to ask how
-// much memory is mapped.
+// Decides whether the stub may make calls that the program does not make: to copy strings, to ask for kinds of files,
+// and to ask how much memory is mapped.
 //
 // A seccomp filter of the program may kill the process for such a call. So a child tries the call first if there is a
 // filter.
@@ -14,15 +14,13 @@
 
 namespace syscost::dispatch {
 
-// StringCopies: decides whether the stub may copy strings of the program for a trace (stub/trace.h).
-
 /// True if a seccomp filter may judge our calls, also if that is not known.
 bool has_seccomp_filter();
 /// True if a process under our filters may make the call: a child makes it. Between windows.
 bool is_safe_in_a_child(void (*call)());
-/// Why the stub must not make calls of this name, which the program does not make: a seccomp filter may kill the
-/// process for them. Empty: it may. If there is a filter, a child tries the call. Between windows. `sees_all`: a thread
-/// older than the backend cannot install a filter unseen, because its calls pass the stub, too.
+/// Why the stub must not make calls of this name; empty if it may. If there is a filter, a child tries the call.
+/// Between windows. `sees_all`: a thread older than the backend cannot install a filter unseen, because its calls pass
+/// the stub, too.
 std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*call)());
 
 /// Lets the stub copy arguments by the kernel (stub/user_memory.h) if no seccomp filter kills for that. Once the
@@ -32,12 +30,13 @@ void start_user_copies(bool sees_all);
 /// seen.
 void check_user_copies();
 
+/// Decides whether the stub may copy strings of the program for a trace (stub/trace.h). start() and check() are for
+/// between windows.
 class StringCopies {
  public:
-  /// Tries process_vm_readv. If a seccomp filter may kill the process for it, a child tries it first. Between windows.
-  /// `sees_all`: as for why_no_call_of_ours().
+  /// Tries process_vm_readv. `sees_all`: as for why_no_call_of_ours().
   void start(bool sees_all);
-  /// Stops the copies if a filter has been installed that the stub has not seen. Between windows.
+  /// Stops the copies if a filter has been installed that the stub has not seen.
   void check() const;
 
   /// Returns why no strings are copied; empty if they are.
@@ -48,9 +47,8 @@ class StringCopies {
   bool has_filter_ = false;
 };
 
-// AskedKinds: lets the stub ask for the kinds of the files that calls move data between (stub/file_kinds.h).
-
-/// One at a time. Its functions are for between windows.
+/// Lets the stub ask for the kinds of the files that calls move data between (stub/file_kinds.h). One at a time. Its
+/// functions are for between windows.
 class AskedKinds {
  public:
   AskedKinds() = default;
@@ -75,9 +73,8 @@ class AskedKinds {
   std::string why_not_;
 };
 
-// MappedPeak: lets the stub ask the kernel how much memory is mapped, after calls that map some (stub/user_memory.h).
-
-/// One at a time. Its functions are for between windows.
+/// Lets the stub ask the kernel how much memory is mapped, after calls that map some (stub/user_memory.h). One at a
+/// time. Its functions are for between windows.
 class MappedPeak {
  public:
   MappedPeak() = default;

@@ -109,7 +109,7 @@ Result<int> open_event(std::string_view program) {
   return explain_failure("open a perf event", error, {});
 }
 
-/// What a program is attached to, after all of them are ready.
+/// A program and the event that it is attached to, after all of them are ready.
 struct Prepared {
   int program = -1;
   int event = -1;  ///< Or -1: to the raw tracepoint that it names itself.

@@ -19,14 +19,14 @@ enum class Attachment { raw_tracepoints, perf_events };
 /// The one that loses nothing under this kernel, by its release.
 Attachment attachment_for_this_kernel();
 
-/// What the helper's file needs so that ordinary users count by it, as setcap wants it.
+/// The capabilities that the helper's file needs so that ordinary users count by it, as setcap wants them.
 std::string_view capabilities_of_a_helper();
 
-/// For tests: what attachment_for_this_kernel() answers from now on, in this process. A kernel has both.
+/// For tests: attachment_for_this_kernel() answers this from now on, in this process. A kernel has both.
 void use_attachment(Attachment attachment);
 
-/// Reads the numbers of events that open_links() will need under this kernel, while the caller may still read them.
-/// What cannot be read is told by open_links().
+/// Reads the numbers of events that open_links() will need under this kernel, while the caller may still read them. If
+/// one cannot be read, open_links() says so.
 void read_event_numbers();
 
 /// Attaches each program, the way that its type asks for: the descriptors of the attachments, which end when their last

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Why the eBPF backend does not work here, which permission is missing, and which line would grant it.
+//
+// The kernel says EPERM for half a dozen different reasons. This looks at the kernel, its BTF, our permissions and
+// libbpf's messages, and turns them into one sentence of cause and one of remedy.
 #pragma once
 
 #include <optional>
@@ -12,14 +15,13 @@
 
 namespace syscost::ebpf {
 
-// Which permission to use eBPF is missing, and the one line that grants it.
-//
-// There are many ways to lack it: an ordinary user, a container that was not granted a capability, one that was but
-// runs its programs as an ordinary user, a rootless engine, a seccomp profile. Each has another remedy, and advice for
-// the wrong one costs an afternoon.
-
-/// What this process lacks of CAP_BPF and CAP_PERFMON, with the remedy that works in this confinement; empty when both
-/// are there and mean something to the kernel. If a helper with them would do, that is the better remedy.
+/// The one of CAP_BPF and CAP_PERFMON that this process lacks, or both, with the remedy that works in this confinement;
+/// empty when both are there and mean something to the kernel. If a helper with them would do, that is the better
+/// remedy.
+///
+/// There are many ways to lack them: an ordinary user, a container that was not granted a capability, one that was but
+/// runs its programs as an ordinary user, a rootless engine, a seccomp profile. Each has another remedy, and advice for
+/// the wrong one costs an afternoon.
 std::optional<Failure> missing_permission(const Confinement& here);
 
 /// True if a program with both on its file gets them when it is executed here: messages may then advise setcap for
@@ -28,11 +30,6 @@ bool gets_capabilities_of_files(const Confinement& here);
 
 /// The remedy when bpf(2) is denied with EPERM although both capabilities are there.
 std::string remedy_of_denial(const Confinement& here);
-
-// Why the eBPF backend does not work here, and what would make it work.
-//
-// The kernel says EPERM for half a dozen different reasons. This looks at what there is (kernel, BTF, permission.h,
-// libbpf's messages) and turns it into one sentence of cause and one of remedy.
 
 /// The failure of `step` with errno `error`. If the verifier refused a program, the failure says so, whatever the
 /// errno: the verifier returns EACCES for a wrong program, and the kernel reports missing rights before the verifier

@@ -2,8 +2,8 @@
 //
 // The eBPF backend: sees every syscall of every thread of this process, with result and latency.
 //
-// It needs CAP_BPF, CAP_PERFMON and a kernel >= 5.13 with BTF. What the events mean and what cannot be seen this way is
-// in docs/backends.md.
+// It needs CAP_BPF, CAP_PERFMON and a kernel >= 5.13 with BTF. docs/backends.md says what the events mean and what
+// cannot be seen this way.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Who holds the BPF programs and their attachments: a helper, or the measured process itself where no helper can be.
+// Who holds the BPF programs and their attachments: a helper (HelperLink), or the measured process itself where no
+// helper can be (OwnPrograms). A measured process keeps sockets and files that it can only read, never one of those.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,7 @@
 
 namespace syscost::ebpf {
 
-// Holder: who has the BPF programs and their attachments. A measured process keeps sockets and files that it can only
-// read, never one of those.
-
-/// What the holder says when it is asked.
+/// The holder's answer when it is asked.
 struct Report {
   std::uint64_t missed_runs = 0;  ///< As Holder::missed_runs().
   std::uint32_t refusal = 0;      ///< enum syscost_refusal: why this process is not enrolled.
@@ -49,13 +47,7 @@ Failure shut_out();
 /// Why counts are too high.
 Failure counted_twice();
 
-// OwnPrograms: a pair of programs that this process loads and holds itself, where no helper can be.
-//
-// Programs and attachments lie in the queues of two sockets, of three where children are counted
-// (os/descriptors.h), so that a child, however it was made, holds no attachment that this process could not
-// take off.
-
-/// What a place comes with. Descriptors belong to the caller.
+/// A place comes with these. Descriptors belong to the caller.
 struct Joined {
   std::uint32_t cpu_count = 0;
   std::uint64_t cookie = 0;
@@ -63,6 +55,10 @@ struct Joined {
   PassedDescriptors maps;
 };
 
+/// A pair of programs that this process loads and holds itself.
+///
+/// Programs and attachments lie in the queues of two sockets, of three where children are counted (os/descriptors.h),
+/// so that a child, however it was made, holds no attachment that this process could not take off.
 class OwnPrograms final : public Holder {
  public:
   /// Loads and attaches.
@@ -85,15 +81,14 @@ class OwnPrograms final : public Holder {
   ParkedDescriptors following_links_;
 };
 
-// HelperLink: this process's place at the pair of programs that a helper holds.
-//
-// The first process opens the socket, connects to it and starts the helper with it. So a later process, even one that
-// comes before the helper runs, just connects and waits. The kernel decides which process binds the name. A process
-// with details or children starts a helper for itself alone. docs/decisions/0018.
-
+/// This process's place at the pair of programs that a helper holds.
+///
+/// The first process opens the socket, connects to it and starts the helper with it. So a later process, even one that
+/// comes before the helper runs, just connects and waits. The kernel decides which process binds the name. A process
+/// with details or children starts a helper for itself alone. docs/decisions/0018.
 class HelperLink final : public Holder {
  public:
-  /// What keeps this process from having a helper.
+  /// The reason why this process has no helper.
   enum class Obstacle {
     surroundings,    ///< There is no helper here, and none can be.
     missing_rights,  ///< Of this process and of the helper's file.

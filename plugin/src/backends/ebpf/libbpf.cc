@@ -93,7 +93,7 @@ std::string end_of(std::string_view log) {
   return text;
 }
 
-/// What stands between `before` and `after`, or nothing.
+/// The text between `before` and `after`, or nothing.
 std::string_view between(std::string_view text, std::string_view before, std::string_view after) {
   std::size_t begin = text.find(before);
   if (begin == std::string_view::npos) return {};

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
 // libbpf: its functions, found at run time, and its log.
+//
+// A measured program must start on a machine without libbpf, and must not be made to depend on it by us. So libsyscost
+// does not link libbpf: it opens libbpf.so.1 when the eBPF backend is opened, and without it says so. The library is
+// loaded locally: its symbols do not reach the program.
+//
+// The functions keep their C names here; skeleton.h makes generated code call them.
 #pragma once
 
 #include <bpf/bpf.h>
@@ -14,14 +20,6 @@
 #include "os/errors.h"
 
 namespace syscost::ebpf {
-
-// libbpf, found at run time.
-//
-// A measured program must start on a machine without libbpf, and must not be made to depend on it by us. So libsyscost
-// does not link libbpf: it opens libbpf.so.1 when the eBPF backend is opened, and without it says so. The library is
-// loaded locally: its symbols do not reach the program.
-//
-// The functions keep their C names here; skeleton.h makes generated code call them.
 
 #define SYSCOST_LIBBPF_FUNCTIONS(X) \
   X(btf__find_by_name_kind)         \
@@ -60,13 +58,9 @@ Result<const LibbpfApi*> open_libbpf();
 /// The opened library. Only after open_libbpf() succeeded.
 const LibbpfApi& libbpf();
 
-// LibbpfLog: what libbpf says while it works for us.
-//
-// libbpf explains a failure on its log only, in several messages. The last one says next to nothing ("failed to load
-// BPF skeleton: -13"), and the reason, the verifier's own log, stands in one before it. This keeps both, so that our
-// message can carry them.
-
-/// What libbpf said of a failure; empty where it said nothing of the kind.
+/// libbpf's words about a failure; empty where it said nothing of the kind. It explains a failure on its log only, in
+/// several messages. The last one says next to nothing ("failed to load BPF skeleton: -13"), and the reason, the
+/// verifier's own log, stands in one before it. This keeps both, so that our message can carry them.
 struct LibbpfWords {
   std::string last_line;         ///< Of its last message.
   std::string refused_program;   ///< The program that the verifier refused.

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// LoadedPrograms: the BPF programs, loaded once for any number of measured processes, and the variables of the kernel
+// LoadedPrograms: the BPF programs, loaded once for any number of measured processes; and the variables of the kernel
 // that they read.
+//
+// LoadedPrograms live in the helper that serves all processes of a host, or, where there can be none, in the measured
+// process. Each process gets a place: a map that it shares only with the programs, and the cookie by which it makes
+// itself known to them (bpf/enrolment.bpf.h). Programs, attachments and maps outlive LoadedPrograms in each process
+// that holds copies.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +18,6 @@
 #include "backends/ebpf/program_request.h"
 #include "os/errors.h"
 
-// LoadedPrograms: the BPF programs, loaded once for any number of measured processes.
-//
-// Lives in the helper that serves all processes of a host, or, where there can be none, in the measured process. Each
-// process gets a place: a map that it shares only with the programs, and the cookie by which it makes itself known to
-// them (enrolment.bpf.h). Programs, attachments and maps outlive LoadedPrograms in each process that holds copies.
-
 struct syscost_bpf;
 
 namespace syscost::ebpf {
@@ -26,7 +25,7 @@ namespace syscost::ebpf {
 /// Bytes and elements of a process's map.
 std::size_t map_bytes(std::uint32_t cpu_count);
 std::uint32_t map_blocks(std::uint32_t cpu_count);
-/// Of the map of details' cells.
+/// Elements of the map of details' cells.
 std::uint32_t detail_cells(std::uint32_t cpu_count);
 /// As mmap and munmap want it.
 std::size_t page_rounded(std::size_t bytes);
@@ -55,8 +54,8 @@ class LoadedPrograms {
   std::vector<int> programs() const;
   /// In the order in which they are attached: those that count, then those for the scheduler's events.
   std::vector<int> counting_and_scheduler_programs() const;
-  /// What the process may map besides its place's map: the cells of details; what is known of children, and their
-  /// cells; the scheduler's events.
+  /// The maps that the process may map besides its place's own: the cells of details; the records of children, and
+  /// their cells; the scheduler's events.
   std::vector<int> further_maps() const;
 
   /// A process's place. The caller must close `map`.
@@ -91,12 +90,12 @@ class LoadedPrograms {
   Attachment attachment_ = Attachment::raw_tracepoints;
 };
 
-// CpuVariables: where the kernel keeps two variables of each CPU, counted from the CPU's run queue.
-//
-// The kernel's own list of addresses leaves variables out unless it was built with CONFIG_KALLSYMS_ALL, as Debian's is
-// and others are not. Its type information (BTF) has the offset of each variable of a CPU in their section, which is
-// the same for every CPU. bpf/scheduler.bpf.h uses the distances, and checks them at each use.
-
+/// Where the kernel keeps two variables of each CPU, counted from the CPU's run queue. bpf/scheduler.bpf.h uses these
+/// distances, and checks them at each use.
+///
+/// The kernel's own list of addresses leaves variables out unless it was built with CONFIG_KALLSYMS_ALL, as Debian's is
+/// and others are not. Its type information (BTF) has the offset of each variable of a CPU in their section, which is
+/// the same for every CPU.
 struct CpuVariables {
   std::int64_t preempt_count_from_queue = 0;
   std::int64_t current_task_from_queue = 0;

@@ -20,7 +20,7 @@ namespace {
 
 /// The kernel writes 200 bytes.
 constexpr std::size_t kMostBytes = 1024;
-/// Of a pair that counts children there are 9.
+/// A pair that counts children has 9.
 constexpr std::size_t kMostFiles = 16;
 
 /// The text of the one line that begins with `key`.

@@ -2,11 +2,11 @@
 //
 // ProcessAttachment: this process's use of the BPF programs, from opening to closing.
 //
-// A helper holds them (holder.h), for all measured processes or, where what they look for is this process's own
-// business, for this one; where no helper can be, the process itself does (holder.h). Either way the process gets
-// maps of its own and enrols by its cookie. What stays is memory, and a few descriptors at high numbers: sockets, and
-// files that can only be read. Fork children inherit neither (a child by _Fork or clone inherits the descriptors): one
-// that gave up its rights cannot write counts of its parent.
+// A helper holds them (holder.h), for all measured processes or, where the request is this process's own business, for
+// this one; where no helper can be, the process itself does. Either way the process gets maps of its own and enrols by
+// its cookie. It keeps memory, and a few descriptors at high numbers: sockets, and files that can only be read. Fork
+// children inherit neither (a child by _Fork or clone inherits the descriptors): one that gave up its rights cannot
+// write counts of its parent.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@
 
 namespace syscost::ebpf {
 
-/// What the programs and we share, as mapped here.
+/// The memory that the programs and we share, as mapped here.
 struct SharedMemory {
   std::span<syscost_block> blocks;
   std::uint32_t cpu_count = 0;
@@ -45,7 +45,7 @@ struct SharedMemory {
     const std::uint64_t block = index / SYSCOST_LOG_BLOCK_RECORDS % SYSCOST_LOG_BLOCKS;
     return blocks[SYSCOST_FIRST_LOG_BLOCK + block].log.records[index % SYSCOST_LOG_BLOCK_RECORDS];
   }
-  /// Of [bank][partition].
+  /// `index`: of [bank][partition].
   syscost_bank& bank(std::uint32_t index) const { return blocks[SYSCOST_FIRST_BANK + index].bank; }
 };
 
@@ -55,7 +55,7 @@ class Registrations {
  public:
   enum class Seen { once, never, twice, denied };
 
-  /// Of the calling thread. Any thread, at any time; one syscall, no memory.
+  /// Makes the call for the calling thread. Any thread, at any time; one syscall, no memory.
   Seen say(const SharedMemory& memory, std::uint64_t token);
 
  private:

@@ -9,7 +9,7 @@
 
 namespace syscost::ebpf {
 
-/// Of the scheduler, in one window: 1 GiB.
+/// Events of the scheduler in one window: 1 GiB.
 inline constexpr std::uint32_t kMostSchedulerEvents = (1U << 24) - 1;
 
 struct ProgramRequest {

@@ -135,7 +135,7 @@ void sleep_for(long ns) {
   clock_nanosleep(CLOCK_MONOTONIC, 0, &duration, nullptr);
 }
 
-/// What the events say of this thread.
+/// Notes what the events say of this thread.
 class Seen final : public SchedulerEventSink {
  public:
   explicit Seen(std::uint64_t begin_ns) : begin_ns_(begin_ns), end_ns_(now_ns()) {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The events of the scheduler that the programs wrote, and the proof that they are right on this kernel.
+// The events of the scheduler that the programs wrote; and the proof that on this kernel they are kept, have our clock,
+// and name the right wakers.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,7 @@
 
 namespace syscost::ebpf {
 
-// SchedulerEvents: what bpf/scheduler.bpf.h wrote, read from the memory that the programs share with the process.
-
+/// Reads the events that bpf/scheduler.bpf.h wrote into the memory that the programs share with the process.
 class SchedulerEvents final : public SchedulerTrace {
  public:
   /// The head, then the events.
@@ -27,8 +27,6 @@ class SchedulerEvents final : public SchedulerTrace {
  private:
   std::span<syscost_scheduler_block> memory_;
 };
-
-// The proof that the scheduler's events are kept, have our clock, and name the right wakers.
 
 /// Wakes this thread by a child's end and by a timer, and looks at the events of both. Between windows only. The
 /// remark that it returns says if the kernel does not show wakers; otherwise it is empty.

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// Reads what the programs counted of the process and of its children, and clears it for the next segment.
+// Reads the counts that the programs made of the process (Segments) and of its children (ChildCounts), and clears them
+// for the next segment. Memory accesses only; callers hold the window book's lock.
+//
+// A segment's counts lie in one bank, split into partitions (CPUs, or one thread's lane) so that programs never write
+// to the same cell at once. Before a bank is read, no program may be writing to it. The boundary has stored a new
+// control, and every program announces itself before it reads a control, so it is enough to wait until the programs
+// that were running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program.
+// The wait is bounded; a program that is still running then may add one event to a bank already read, and is counted as
+// late.
 #pragma once
 
 #include <array>
@@ -17,36 +25,33 @@
 
 namespace syscost::ebpf {
 
-// What reading the programs' memory is made of: a cell taken, a program waited for. Memory accesses only.
-
 /// A word that programs write.
 std::uint64_t load(const __u64& word);
 
 /// Spins to wait: about a tenth of a second, far beyond any program's length and most pauses of a virtual CPU.
 inline constexpr int kMaxSpins = 2'000'000;
 
-/// Of the programs running at the call on these CPUs, how many still are when the wait is over.
+/// Waits for the programs that run at the call on these CPUs. Returns how many still run when the wait is over.
 std::uint64_t wait_for_programs_on(std::span<const syscost_cpu> cpus);
 
-/// What programs could not record on these CPUs. Cumulative.
+/// Events that programs could not record on these CPUs. Cumulative.
 std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
 
 /// Adds a cell to the tally of `id` in `table`, and clears it.
 void take_cell(syscost_cell& cell, SyscallId id, CallTable& table);
 
-// ChildCounts: reads what the programs counted of children, by the program that each runs.
-//
-// A child's call belongs to the process lane's segment in which it entered. Its cells are one set for each bank, which
-// all CPUs add to; otherwise a bank is read and cleared as the process's own are (segments.h).
-
 /// A program's file name, ended by a zero.
 using ProgramName = std::array<char, SYSCOST_PROGRAM_NAME>;
 
-/// What a child's slot stands for. The name is without control characters; "unknown" where the kernel knew of no file.
+/// The program and the syscall that a child's slot stands for. The name is without control characters; "unknown" where
+/// the kernel knew of no file.
 ProgramName program_of_child_slot(const syscost_children& children, std::uint32_t slot);
 SyscallId syscall_of_child_slot(const syscost_children& children, std::uint32_t slot);
 
-/// Memory accesses only; callers hold the window book's lock. Without children in `memory` everything is nothing.
+/// Counts of children, by the program that each runs. Without children in `memory` everything is nothing.
+///
+/// A child's call belongs to the process lane's segment in which it entered. Its cells are one set for each bank, which
+/// all CPUs add to; otherwise a bank is read and cleared as by Segments.
 class ChildCounts {
  public:
   explicit ChildCounts(const SharedMemory& memory) : memory_(memory) {}
@@ -56,7 +61,7 @@ class ChildCounts {
   void clear_leftovers(std::uint32_t bank);
   std::uint64_t lost() const;
 
-  /// Adds the counts of `bank` to `into`, but for what `filter` (null = nothing) leaves out, and clears them.
+  /// Adds the counts of `bank` to `into`, but for those that `filter` (null = none) leaves out, and clears them.
   void take(std::uint32_t bank, const Filter* filter, ChildTables& into);
 
  private:
@@ -66,16 +71,7 @@ class ChildCounts {
   SharedMemory memory_;
 };
 
-// Reads what the programs counted, and clears it for the next segment.
-//
-// A segment's counts lie in one bank, split into partitions (CPUs, or one thread's lane) so that programs never write
-// to the same cell at once. Before a bank is read, no program may be writing to it. The boundary has stored a new
-// control, and every program announces itself before it reads a control, so it is enough to wait until the programs
-// that were running at that moment have ended: nanoseconds, or longer where a virtual CPU was taken away mid-program.
-// The wait is bounded; a program that is still running then may add one event to a bank already read, and is counted as
-// late.
-
-/// Everything here is memory accesses only. Callers hold the window book's lock.
+/// Counts of the process.
 class Segments {
  public:
   explicit Segments(const SharedMemory& memory) : memory_(memory) {}
@@ -87,8 +83,8 @@ class Segments {
   /// Adds the counts of `lane`'s `bank` to `into` and clears them.
   void take(Lane lane, std::uint32_t bank, CallTable& into);
 
-  /// Clears what stragglers left in `lane`'s `bank`, so that it can be armed. They were counted as late when it was
-  /// read.
+  /// Clears counts that stragglers left in `lane`'s `bank`, so that it can be armed. They were counted as late when it
+  /// was read.
   void clear_leftovers(Lane lane, std::uint32_t bank);
 
   /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The supervisor's side of the rules by which calls fail or wait: it asks the rules about a call, and lets calls
-// wait.
+// The supervisor's side of the rules by which calls fail or wait (fault_book.h): FaultJudge asks the rules about a
+// call, and Delays lets calls wait. Both run in the supervisor, so they neither allocate nor lock.
+//
+// The rules lie in memory of the measured process, which may have fewer rights than the supervisor by now. So each word
+// of it is read once, and checked before it is an index.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +16,7 @@
 
 namespace syscost::seccomp {
 
-// FaultJudge: asks the open rules what happens to a call that waits. In the supervisor, so it neither allocates nor
-// locks.
-//
-// The rules lie in memory of the measured process, which may have fewer rights than the supervisor by now. So each word
-// of it is read once, and checked before it is an index.
-
-/// What happens to a call.
+/// The rules' decision about a call.
 struct Verdict {
   bool is_answered = false;  ///< It is not made, and returns `result`: a value, or -errno.
   std::int64_t result = 0;
@@ -49,12 +46,11 @@ class FaultJudge {
   ProgramImage image_;
 };
 
-// Delays: calls that wait in the supervisor because a rule says so, while it answers those of other threads.
-
 /// Lets the call go on, or answers it, as `verdict` says.
 void settle(int listener, std::uint64_t id, const Verdict& verdict);
 
-/// In a serving process. What waits is in the ledger, so a new process goes on with it.
+/// Calls that wait in a serving process because a rule says so, while it answers those of other threads. They are in
+/// the ledger, so a new process goes on with them.
 class Delays {
  public:
   Delays(Ledger& ledger, int listener) : ledger_(ledger), listener_(listener) {}
@@ -63,8 +59,8 @@ class Delays {
   /// room.
   void add(std::uint64_t id, const Verdict& verdict);
 
-  /// Settles what is due, and says whether a call can be received now. Without calls that wait it says so at once; with
-  /// some, it waits for a call at most until the next one is due, or until a signal.
+  /// Settles calls that are due, and says whether a call can be received now. Without calls that wait it says so at
+  /// once; with some, it waits for a call at most until the next one is due, or until a signal.
   bool wait_for_call();
 
  private:

@@ -13,7 +13,8 @@
 namespace syscost::seccomp {
 namespace {
 
-/// What the kernel keeps for itself: with a signal pending, it makes the call again, or turns the result into EINTR.
+/// Results that the kernel keeps for itself: with a signal pending, it makes the call again, or turns the result into
+/// EINTR.
 constexpr std::int64_t kRestarts[] = {-512, -513, -514, -516};
 
 Failure beyond(const std::string& why, const std::string& fix) {

@@ -32,7 +32,7 @@ bool is_resumption(std::uint32_t number) {
 }
 
 bool is_notified(const Filter* filter, std::uint32_t number, bool any_resumable) {
-  // prctl and seccomp may install filters of the program (filters.h).
+  // prctl and seccomp may install filters of the program (installs_tracer_filter()).
   const bool is_of_interest = (any_resumable && is_resumption(number)) || number == SYS_prctl || number == SYS_seccomp;
   if (filter == nullptr || is_of_interest) return true;
   return number != SYS_restart_syscall && filter->selects({kNativeAbi, number});

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
 // Seccomp filters: the one that we install, which libseccomp compiles, and those of the program that ask a tracer.
+//
+// The kernel runs our filter at each entry of a syscall. It decides which calls stop and notify the supervisor: all
+// that --syscost_filter selects, with these exceptions and additions:
+//
+//   rt_sigreturn, sigreturn   never: if a signal arrived before the supervisor has received the notification, the
+//                             kernel would return EINTR, and a sigreturn that returns crashes the program
+//   gettid, futex, close,     not if the sixth argument, which they ignore, is our cookie: the call is our own
+//   fstat, wait4
+//   restart_syscall           if one of the four calls that it may resume is selected; then all four are, too: it is
+//                             counted as the last call of the thread, so that call must be known
+//   other ABIs, new numbers   always, because they are rare: the supervisor drops those that are not selected
 #pragma once
 
 #include <linux/filter.h>
@@ -17,20 +28,6 @@
 
 namespace syscost::seccomp {
 
-// FilterProgram: the program that the kernel runs at each entry of a syscall. It decides which calls stop and notify
-// the supervisor.
-//
-// All calls that --syscost_filter selects do, with these exceptions and additions:
-//
-//   rt_sigreturn, sigreturn   never: if a signal arrived before the supervisor has received the notification, the
-//   kernel
-//                             would return EINTR, and a sigreturn that returns crashes the program
-//   gettid, futex, close,     not if the sixth argument, which they ignore, is our cookie: the call is our own
-//   fstat, wait4
-//   restart_syscall           if one of the four calls that it may resume is selected; then all four are, too: it is
-//                             counted as the last call of the thread, so that call must be known
-//   other ABIs, new numbers   always, because they are rare: the supervisor drops those that are not selected
-
 /// Syscalls that this backend cannot count.
 inline constexpr std::array kUncountable = {SyscallId{Abi::x86_64, 15}, SyscallId{Abi::x32, 513},
                                             SyscallId{Abi::i386, 173}, SyscallId{Abi::i386, 119}};
@@ -38,7 +35,7 @@ inline constexpr std::array kUncountable = {SyscallId{Abi::x86_64, 15}, SyscallI
 /// True for restart_syscall, by which the kernel continues a call that a signal stopped.
 bool is_restart_syscall(SyscallId id);
 
-/// Makes the program. `filter` null = everything. `cookie` is not 0. Makes syscalls: between windows only.
+/// Makes our filter's program. `filter` null = everything. `cookie` is not 0. Makes syscalls: between windows only.
 Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::uint64_t cookie);
 
 // Loads libseccomp at run time, for the same reason as libbpf (docs/decisions/0001): a measured program must start on a
@@ -66,7 +63,7 @@ Result<const LibseccompApi*> open_libseccomp();
 
 // Filters of the program that ask a tracer (SECCOMP_RET_TRACE).
 //
-// Of several filters' answers the kernel takes one: "notify a listener", which is ours, comes before "ask the tracer".
+// If several filters answer, the kernel takes one: "notify a listener", which is ours, comes before "ask the tracer".
 // So the tracer of such a filter is never asked, and a sandbox that relies on it holds nothing. No answer of ours makes
 // the kernel ask: "go on" makes the call. So the supervisor looks at each filter before the kernel installs it, and the
 // run says what became of it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Puts this process under the filter, once and for good, after a child has proved that user notification works here.
+// Puts this process under the filter, after a child has proved that user notification works here. A filter cannot be
+// taken off, so a process has at most one for the rest of its life, however often a backend is opened on it.
 #pragma once
 
 #include "backends/seccomp/shared.h"
@@ -9,20 +10,14 @@
 
 namespace syscost::seccomp {
 
-// Installation: this process under the filter, with its supervisor. A filter cannot be taken off, so a process has at
-// most one for the rest of its life, however often a backend is opened on it.
-
 /// Installs filter and supervisor, after a forked probe has shown that both work. With `faults`, calls can be made to
 /// fail: each call notifies the supervisor, also those that `filter` leaves out of the counts. A second call returns
 /// the installed one, and fails if it was made for another filter. Between windows only.
 Result<Shared*> install(const Filter* filter, bool children, bool faults);
 
-// The proof that user notification works here, before this process is put under a filter for good.
-//
-// A child installs the filter instead, and makes 64 known calls. This process acts as its supervisor, and must count
-// exactly 64. The filter ends with the child.
-
-/// Fails if user notification does not work here. Between windows only.
+/// Fails if user notification does not work here. A child installs the filter instead of this process, and makes 64
+/// known calls. This process acts as its supervisor, and must count exactly 64. The filter ends with the child. Between
+/// windows only.
 Result<void> probe();
 
 }  // namespace syscost::seccomp

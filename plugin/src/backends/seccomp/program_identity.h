@@ -12,12 +12,11 @@
 
 namespace syscost::seccomp {
 
-// ProgramNames: finds the program that a thread's process runs. It neither locks nor allocates, for the supervisor.
-
 /// The room for a name, with the zero at the end; longer names are cut.
 inline constexpr std::size_t kProgramName = 64;
 using ProgramName = std::array<char, kProgramName>;
 
+/// Finds the program that a thread's process runs.
 class ProgramNames {
  public:
   ProgramNames();
@@ -31,9 +30,8 @@ class ProgramNames {
   bool is_proc_ours_;
 };
 
-// ProgramImage: tells if a process still runs the program that mapped a stretch of shared memory, or has replaced it
-// by execve(2), which keeps the process id and drops all memory. It neither locks nor allocates, for the supervisor.
-
+/// Tells if a process still runs the program that mapped shared memory, or has replaced it by execve(2), which keeps
+/// the process id and drops all memory.
 class ProgramImage {
  public:
   /// `memory`: the start of a shared mapping that the calling process inherited from the program; null = none.

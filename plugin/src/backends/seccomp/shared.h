@@ -2,6 +2,19 @@
 //
 // The memory that the measured process and its supervisor share: its layout, how the process reads the counts in it,
 // and the number by which the supervisor knows a thread of the process.
+//
+// The supervisor was cloned before the process gave up rights that it may have given up since, and other processes
+// under the filter may have more rights than the process now has. So the supervisor trusts no number that it finds
+// here: it checks each that it uses as an index, and keeps the data that decide about other processes in memory of its
+// own (Ledger of supervisor.h). Fork children do not inherit this memory: they may have fewer rights than their parent,
+// and must not change what its calls return.
+//
+// Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
+// ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
+//
+// How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
+// even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
+// Afterwards no process writes to the old bank any more.
 #pragma once
 
 #include <sys/types.h>
@@ -18,21 +31,6 @@
 #include "core/tally.h"
 
 namespace syscost::seccomp {
-
-// The memory that the measured process and its supervisor share.
-//
-// The supervisor was cloned before the process gave up rights that it may have given up since, and other processes
-// under the filter may have more rights than the process now has. So the supervisor trusts no number that it finds
-// here: it checks each that it uses as an index, and keeps what decides about other processes in memory of its own
-// (supervisor.h). Fork children do not inherit this memory: they may have fewer rights than their parent, and must not
-// change what its calls return.
-//
-// Each word has one writer: the process arms lanes, says which thread is in which lane, and clears banks that have
-// ended; the supervisor counts. There is one supervisor and it counts one call at a time, so a cell needs no lock.
-//
-// How a bank is read without losing a count: the supervisor makes `sequence` odd before it looks at a control word and
-// even when it has counted; the process stores the new control word and then waits while the sequence it sees is odd.
-// Afterwards no process writes to the old bank any more.
 
 /// The process's lane and those of threads inside scopes.
 inline constexpr std::uint32_t kLanes = 17;
@@ -72,7 +70,7 @@ struct Bank {
   Unlisted unlisted[kUnlistedNumbers];
 };
 
-/// Of the entries of a bank, by which threads.
+/// How many entries of a bank are by which threads.
 struct Makers {
   std::atomic<bool> has_others;                  ///< False: each cell is 0.
   std::atomic<std::uint64_t> started[kIndexes];  ///< By threads that began in the window.
@@ -96,7 +94,7 @@ struct Shared {
   std::uint64_t cookie;  ///< As sixth argument: a call of ours, which the filter lets pass without a notification.
   std::atomic<std::uint64_t> is_left_out[(kIndexes + 63) / 64];  ///< Syscalls that --syscost_filter leaves out.
 
-  bool notifies_everything;  ///< Also what is_left_out has.
+  bool notifies_everything;  ///< Also syscalls that is_left_out has.
   bool is_wait_killable;     ///< Once a call has been received, no signal interrupts it before it is answered.
 
   // Starting.
@@ -150,8 +148,7 @@ bool let_children_inherit(Shared& shared, bool inherit);
 void wait_for_phase(Shared& shared, std::uint32_t seen, int timeout_ms);
 void set_phase(Shared& shared, Phase phase);
 
-// Reads what the supervisor counted, and clears it for the next segment. Memory accesses only; callers hold the window
-// book's lock.
+// Reading counts, and clearing them for the next segment. Memory accesses only; callers hold the window book's lock.
 
 /// Waits until the supervisor has counted the call that it is at, for about a tenth of a second at most. Returns false
 /// if it has not: then this call may still be counted into a bank that has ended.
@@ -167,9 +164,8 @@ bool is_touched(const Bank& bank);
 /// Clears calls that were counted too late. They were reported when the bank was read.
 void clear(Bank& bank, Makers* makers);
 
-// The number by which the supervisor knows the calling thread.
-
-/// 0 if a filter of the user forbids gettid. A thread's first use makes one call, which is never counted.
+/// The number by which the supervisor knows the calling thread. 0 if a filter of the user forbids gettid. A thread's
+/// first use makes one call, which is never counted.
 std::int32_t calling_thread(const Shared& shared);
 
 }  // namespace syscost::seccomp

@@ -111,7 +111,7 @@ void repair(Shared& shared, Ledger& ledger, int listener) {
 
 SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number) {
   if (arch == AUDIT_ARCH_I386) return {Abi::i386, number};
-  // What no table has a place for keeps its number, as on the other backends.
+  // A call that no table has a place for keeps its number, as on the other backends.
   const SyscallId id = syscall_id_x86_64(number);
   return id == kUnknownSyscall ? SyscallId{Abi::x86_64, number} : id;
 }

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The supervisor: the process outside the filter that answers every notification, and the memory of its own (Ledger).
+// The supervisor: the process outside the filter that answers every notification; and the Ledger, memory of its own.
+//
+// While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
+// are the thread's own at its entry. Other threads may pass a boundary meanwhile; but a call that is counted after a
+// boundary has had no effect before it, so it does not matter that it began earlier.
+//
+// All of it, but mapping the Ledger, runs in a process that was cloned from a program with threads: no allocation, no
+// lock, no library that has either.
 #pragma once
 
 #include <sys/types.h>
@@ -17,12 +24,6 @@
 #include "core/tally.h"
 
 namespace syscost::seccomp {
-
-// Ledger: what the supervisor keeps for itself, in memory that only its two processes have. If the one that answers is
-// killed, the next one goes on with it.
-//
-// What decides whether a process's call is answered by a rule lies here and not in shared.h. The measured process may
-// give up rights, and then execute a program that gains some; no word that it writes may make rules apply there.
 
 /// Calls that can wait at once because of a delay. While so many do, other calls wait until one goes on.
 inline constexpr std::uint32_t kDelayedCalls = 256;
@@ -46,7 +47,11 @@ struct ThreadCount {
   std::uint64_t matches;
 };
 
-/// All zero at first.
+/// Data that the supervisor keeps for itself, in memory that only its two processes have. If the one that answers is
+/// killed, the next one goes on with it. All zero at first.
+///
+/// The data that decide whether a rule answers a process's call lie here and not in shared.h. The measured process may
+/// give up rights, and then execute a program that gains some; no word that it writes may make rules apply there.
 struct Ledger {
   // Set before the supervisor starts.
   pid_t measured;            ///< The measured process, by the supervisor's PID namespace.
@@ -65,15 +70,6 @@ struct Ledger {
 /// Null if there is none.
 Ledger* map_ledger();
 void unmap_ledger(Ledger* ledger);
-
-// Supervisor: the process outside the filter that answers every notification.
-//
-// While a call waits for its answer its thread stands still, so the lane and segment that the supervisor reads for it
-// are the thread's own at its entry. Other threads may pass a boundary meanwhile; but a call that is counted after a
-// boundary has had no effect before it, so it does not matter that it began earlier.
-//
-// Everything here runs in a process that was cloned from a program with threads: no allocation, no lock, no library
-// that has either.
 
 /// The syscall that a notification is about.
 SyscallId syscall_id_of(std::uint32_t arch, std::uint32_t number);

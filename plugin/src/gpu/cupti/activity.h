@@ -14,8 +14,6 @@
 
 namespace syscost::gpu::cupti {
 
-// Reads CUPTI's activity records: GPU kernels, copies, and the calls that launched them.
-//
 // A record is bytes in a buffer, and its struct grows with every CUPTI: the last ten GPU kernel records differ in
 // length. The values read here lie at the same place in all of them from CUDA 7 to 13 (kOldestVersion, kNewestMajor; a
 // test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
@@ -61,7 +59,7 @@ struct Copy {
   std::uint64_t end_ns = 0;
 };
 
-/// What was recorded since it was emptied. Times are CUPTI's. Not thread-safe.
+/// The records since it was emptied. Times are CUPTI's. Not thread-safe.
 struct Activity {
   std::vector<GpuKernelRun> gpu_kernels;
   std::vector<Copy> copies;
@@ -88,9 +86,8 @@ struct Activity {
   bool is_readable(std::uint64_t start_ns, std::uint64_t end_ns);
 };
 
-// CUPTI's activity API: recording begins, buffers come back on threads of CUPTI's, recording ends.
-//
-// CUPTI knows one recorder in a process and passes its callbacks nothing of ours, so what is recorded is the process's.
+// CUPTI hands the buffers with records back on threads of its own. It knows one recorder in a process and passes its
+// callbacks nothing of ours, so what is recorded is the process's.
 
 struct RecordingStart {
   Status status = kSuccess;

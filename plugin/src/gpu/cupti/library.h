@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// libcupti, opened at run time, and the trial of whether it can record here.
+// libcupti, opened at run time, and the trial of whether it can record here. A program linked with syscost needs no
+// libcupti, and whichever CUDA is installed serves.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,6 @@
 #include "os/errors.h"
 
 namespace syscost::gpu::cupti {
-
-// libcupti, opened at run time: a program linked with syscost needs none, and whichever CUDA is installed serves.
 
 /// CUptiResult.
 using Status = int;
@@ -58,11 +57,10 @@ Result<Library> open_library(const std::string& only);
 /// "CUDA 13.0" of 130001; "API 18" of what stands before.
 std::string version_text(std::uint32_t version);
 
-// Whether CUPTI can record here, found out by doing: driver, device, permission, and that no other tool records
-// already.
+// A trial finds out whether driver, device and permission are there, and that no other tool records already.
 //
-// In a child, because initialising CUDA would change what the tests see: their first use would not be the first any
-// more, and a program that forks before it uses CUDA could not use it afterwards.
+// It is made in a child, because initialising CUDA would change what the tests see: their first use would not be the
+// first any more, and a program that forks before it uses CUDA could not use it afterwards.
 
 /// How far a trial came. Plain data: it comes through a pipe.
 struct TrialEnd {
@@ -73,7 +71,7 @@ struct TrialEnd {
   char driver_name[64] = {};  ///< What the driver calls its status.
 };
 
-/// What a trial's end means, with cause and fix; ok when it is whole.
+/// The meaning of a trial's end, with cause and fix; ok when it is whole.
 Result<void> verdict(const TrialEnd& end, const Library& library);
 
 /// The same for an error of CUPTI's. `operation`: "starting to record".

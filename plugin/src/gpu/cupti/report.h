@@ -14,8 +14,8 @@
 
 namespace syscost::gpu::cupti {
 
-// From what was recorded to figures: how long each GPU kernel ran, how long it took from its launch to its start, bytes
-// and time of copies by direction, and how long transfers take beside the GPU kernels' time.
+// The figures: how long each GPU kernel ran, how long it took from its launch to its start, bytes and time of copies by
+// direction, and how long transfers take beside the GPU kernels' time.
 
 /// [begin, end) by CUPTI's clock: while the window was open.
 struct Span {
@@ -59,8 +59,6 @@ const char* direction_text(Direction direction);
 /// The figures of work that was launched while a window was open: a GPU kernel belongs to the window of its launch, as
 /// a syscall belongs to the window of its entry.
 Figures figures_of(const Activity& activity, const std::vector<Span>& windows);
-
-// Figures as what a profiler hands over: times for the CSV, lines for people, a file.
 
 /// At most so many rows for each figure of a window; of more launches, each row holds several.
 inline constexpr std::size_t kMostRows = 1000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What is known of GPU drivers: the names of their ioctls, where their arguments say more, and what their threads are
-// called. Numbers and names are facts of the drivers' public interfaces; a number without a name stays a number,
-// because drivers grow faster than tables.
+// GPU drivers: the names of their ioctls, where their arguments say more, and the names of their threads. Numbers and
+// names are facts of the drivers' public interfaces; a number without a name stays a number, because drivers grow
+// faster than tables.
 #pragma once
 
 #include <cstddef>

@@ -15,8 +15,6 @@
 
 namespace syscost::profilers {
 
-// Reads the output of bpftrace.
-//
 // bpftrace can print JSON, but a run prints either that or the text that people know, and the text is what goes into
 // the artifacts byte for byte. Counts and bucket bounds are exact in it: the bounds are whole numbers with binary
 // suffixes.

@@ -13,12 +13,11 @@
 
 namespace syscost::profilers {
 
-// Patience: the launcher waits for tools as long as they work.
-//
-// A limit in seconds alone does not distinguish a tool that hangs from one that gets a hundredth of the time on a
-// loaded machine. The CPU time of the tools does: if they used none, the limit is over, else it begins again. The
-// number of renewals is limited, because a tool may run in an endless loop.
-
+/// The launcher waits for tools as long as they work.
+///
+/// A limit in seconds alone does not distinguish a tool that hangs from one that gets a hundredth of the time on a
+/// loaded machine. The CPU time of the tools does: if they used none, the limit is over, else it begins again. The
+/// number of renewals is limited, because a tool may run in an endless loop.
 class Patience {
  public:
   using Clock = std::chrono::steady_clock;
@@ -45,9 +44,6 @@ class Patience {
   Clock::time_point until_;
   std::chrono::nanoseconds used_;
 };
-
-// Launcher: the launcher's one loop: it starts the tools, waits for them, and sees to it that none outlives the
-// measured process.
 
 class Launcher {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Bodies of for_each_failure: each runs in a fork child of its own, and the child's heap is compared before and after
-// it.
+// Bodies of for_each_failure: each runs in a fork child of its own, in which calls can fail. Its effects on the process
+// end with the child. The child's heap is compared before and after it.
 
 #include <array>
 #include <cstddef>
@@ -88,8 +88,6 @@ std::uint64_t failure_detail::heap_bytes() {
 }
 
 }  // namespace syscost
-
-// A body in a fork child of its own, in which calls can fail: what the body does to the process ends with the child.
 
 namespace syscost::session {
 namespace {

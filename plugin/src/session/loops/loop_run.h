@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// Spread: the median of a few timed passes, and how far it can be trusted.
+// LoopRun: the passes of one syscost::loop, in order. Spread: the median of its timed passes, and how far it can be
+// trusted.
+//
+//     calibration   backend detached, until a pass is long enough to time; none if --syscost_cycles gives the calls
+//     warm-up       backend detached, not used
+//     timed         backend detached; their times are the rows' times
+//     counted       backend attached; their counts are the rows' counts, their times are not used
+//     traced        backend attached, and tools too (--syscost_profile bpftrace): one pass, to compare their counts
+//
+// If a tool runs inside this process (--syscost_profile cupti), the traced pass is the only one that is used.
+//
+// exit() unwinds nothing: if any thread calls it, the loop stays where it is. So the code at the end of the process
+// knows the running loop, and finishes it at a moment when the loop is inside its body.
+//
+// Between passes this thread's calls count nowhere (OwnCalls), so this code may allocate and write. Only the first and
+// the last step of next_pass() belong to a pass: reading the clock, or closing and opening the window.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +32,7 @@
 
 namespace syscost::session {
 
-/// In the unit of the values.
+/// The median of a few timed passes, and how far it can be trusted. In the unit of the values.
 struct Spread {
   double median = 0;
   double low = 0;
@@ -38,22 +53,6 @@ Spread spread_of(std::vector<double> values);
 /// The judgement of a loop's times: `stable`, `UNSTABLE, 31 % apart`, `TOO SHORT to tell, ...` or `NO BODY, ...`.
 /// `spread` holds nanoseconds of one call; a pass has `calls` of them.
 std::string verdict_of(const Spread& spread, std::uint64_t calls);
-
-// LoopRun: the passes of one syscost::loop, in order.
-//
-//     calibration   backend detached, until a pass is long enough to time; none if --syscost_cycles gives the calls
-//     warm-up       backend detached, not used
-//     timed         backend detached; their times are the rows' times
-//     counted       backend attached; their counts are the rows' counts, their times are not used
-//     traced        backend attached, and tools too (--syscost_profile bpftrace): one pass, to compare their counts
-//
-// If a tool runs inside this process (--syscost_profile cupti), the traced pass is the only one that is used.
-//
-// exit() unwinds nothing: if any thread calls it, the loop stays where it is. So the code at the end of the process
-// knows the running loop, and finishes it at a moment when the loop is inside its body.
-//
-// Between passes this thread's calls count nowhere (own_calls.h), so this code may allocate and write. Only the first
-// and the last step of next_pass() belong to a pass: reading the clock, or closing and opening the window.
 
 /// How many calls and passes a loop makes.
 struct LoopPlan {

@@ -14,8 +14,6 @@
 
 namespace syscost::session {
 
-// The values of --syscost_inject and --syscost_forbid, in strace's words.
-
 /// One `SELECTOR:error=ERRNO:when=EXPRESSION`.
 struct InjectRequest {
   std::string text;        ///< As given.
@@ -40,8 +38,6 @@ Result<std::vector<InjectRequest>> parse_inject(std::string_view text);
 /// Why the selector of --syscost_forbid cannot be used; empty if it can.
 std::string fault_of_forbidden(std::string_view selector);
 
-// What a fault asks for, checked and completed before a backend opens it.
-
 std::string quoted_selector(std::string_view selector);
 
 /// True if the calls that are hit get an error.
@@ -53,7 +49,7 @@ bool counts_calls(const FaultRule& rule);
 Result<void> check(const FaultRule& rule);
 /// Makes the path absolute, and finds the kernel's name of it.
 Result<void> find_path(FaultRule& rule);
-/// What is said of a rule of the process that so many threads would not meet: a test could pass that breaks it.
+/// The message for a rule of the process that so many threads would not meet: a test could pass that breaks it.
 Failure has_unreached_threads(std::string_view backend, std::size_t threads);
 /// Sets the numbers. Fails if the rule could hit no call, whatever the program does. `is_brk_refused`: the backend
 /// cannot let it fail.

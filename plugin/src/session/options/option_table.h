@@ -25,7 +25,7 @@ enum class OptionGroup { results, counting, loops, tools, help, variables };
 /// "Results".
 std::string_view title_of(OptionGroup group);
 
-/// What a value is: how it is checked, and how a shell completes it.
+/// The kind of a value: how it is checked, and how a shell completes it.
 enum class ValueKind {
   on_off,    ///< 1, 0, true or false; a flag alone means 1.
   on_words,  ///< The same, or several of the words, with commas between. A value of the flag follows an equals sign.

@@ -21,12 +21,9 @@
 
 namespace syscost::session {
 
-// Run info: the columns that say where a row comes from: run, machine, build.
-//
-// Two CSVs can be compared honestly only if each row names what it measured. syscost reads these values once, before
-// the first window, from files and memory; it runs no program. Unknown values stay empty.
-
 /// Reads all columns now, except `backend` and `selection`. `build_type` is that of the framework's adapter, or empty.
+/// syscost reads these values once, before the first window, from files and memory; it runs no program. Unknown values
+/// stay empty.
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type);
 
 /// True if the CSV at `path` has rows of this process's program and run: of workers that it forked, for one.
@@ -48,7 +45,7 @@ csv::Lifetime lifetime_of_csv(const std::string& path);
 /// kinds of files, like /dev/null.
 bool are_one_file(const std::string& one, const std::string& other);
 
-// Run owner: the outermost process of the run that this process belongs to.
+// The run's id comes from its owner: the outermost process of the run that this process belongs to.
 //
 // bench reads the newest run of a file. So programs that belong together must have the same run id: the programs of one
 // ctest, the programs that a measured test starts, and the workers of one program. syscost does not pass the id by the
@@ -69,9 +66,8 @@ pid_t ctest_ancestor(pid_t pid);
 /// the same program with the same request, process by process; or the ctest that started that process, if one did.
 pid_t run_owner(const std::string& csv);
 
-// Variables that tell a counting process with tools the run that it belongs to.
-
-/// NAME=VALUE: the run's id, and the folder for the tools' files.
+/// NAME=VALUE, for a counting process with tools: the id of the run that it belongs to, and the folder for the tools'
+/// files.
 std::vector<std::string> counting_variables(const std::string& run_id, const std::string& artifacts);
 /// Reads them into `options`, in the counting process.
 void take_counting_variables(Options& options);

@@ -171,9 +171,6 @@ void remove_framework_writes(ProfilerOutputs& findings, int count) {
 
 namespace {
 
-using profilers::Output;
-using profilers::SyscallFigures;
-
 /// The numbers of both sides for one syscall.
 struct Sides {
   std::optional<std::uint64_t> tool_entries = 0;

@@ -15,8 +15,6 @@
 
 namespace syscost::session {
 
-// Findings: the output of the tools beside us for one window, over all the stretches in which they were attached.
-//
 // A loop interrupts its test: the tool is stopped before the loop's timed passes and started again after them, so a
 // test's findings have several parts. Their numbers are added up; their texts become numbered files.
 
@@ -36,11 +34,8 @@ void add_part(Findings& whole, Findings part);
 /// that has it: a sum over scripts would count every call twice.
 std::vector<profilers::SyscallFigures> all_figures(const ProfilerOutputs& findings);
 
-/// Removes a test framework's own writes from the outputs, as recorder.h's function does from our counts.
+/// Removes a test framework's own writes from the outputs, as the other function of this name does from our counts.
 void remove_framework_writes(ProfilerOutputs& findings, int count);
-
-// ToolCheck: compares a tool's numbers with ours. Two counts of the same window, taken by different means, must be
-// equal. If they are not, one of them is wrong, and syscost prints both.
 
 /// A number that both sides have.
 struct ComparedNumber {
@@ -50,6 +45,8 @@ struct ComparedNumber {
   std::uint64_t counted = 0;
 };
 
+/// Compares a tool's numbers with ours. Two counts of the same window, taken by different means, must be equal. If they
+/// are not, one of them is wrong, and syscost prints both.
 struct ToolCheck {
   std::vector<ComparedNumber> numbers;  ///< In the order of their syscalls' numbers.
   std::uint64_t tool_total = 0;         ///< All entries, if the script counts them, else all returned calls.

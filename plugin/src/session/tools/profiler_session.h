@@ -3,8 +3,9 @@
 // ProfilerSession: turns a window that tools beside us observe into files, rows, lines, and a comparison with our
 // count.
 //
-// A window is traced or timed, never both. While a tool is attached every call takes longer, so the times of such a
-// window are not used. What was timed on a GPU has rows of its own kind.
+// A window is traced or timed, never both. While a tool is attached every call takes longer. So the times of such a
+// window reach no column of times, except the tool's own histogram, under its own origin. Times on a GPU have rows of
+// their own kind.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +24,6 @@
 #include "session/windows/recorder.h"
 
 namespace syscost::session {
-
-// ProfilerSession: turns a window that tools beside us observe into files, rows, lines, and a comparison with our
-// count.
-//
-// A window is traced or timed, never both. While a tool is attached every call takes longer. So the times of such a
-// window reach no column of times, except the tool's own histogram, under its own origin.
 
 /// The folder for the tools' files: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
 /// program was started.

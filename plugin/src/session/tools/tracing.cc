@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "session/tools/tracing.h"
+#include "os/memory.h"
 
 #include "os/text.h"
 #include "session/process/messages.h"
@@ -43,6 +44,8 @@ void Tracing::prepare(OpenWindow& window) {
   findings_.clear();
   is_whole_ = true;
   window.has_foreign_time = attach();
+  // Attaching takes long, and scopes of other threads may have used it up.
+  static_cast<void>(top_up_quiet_memory());
 }
 
 /// For a loop. If a scope is open around it, the tool stays attached, disarmed: the scope would be charged for stopping

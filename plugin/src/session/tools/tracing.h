@@ -44,6 +44,7 @@ class Tracing final : public WindowObserver {
   // Of a test.
 
   bool takes_windows() const override { return is_on(); }
+  bool takes_long(const OpenWindow& window) const override { return window.has_foreign_time; }
   void prepare(OpenWindow& window) override;
   void arm(OpenWindow& window) noexcept override {
     if (window.has_foreign_time) arm();

@@ -118,8 +118,6 @@ std::uint64_t PerfettoStacks::id_of(std::uint32_t number, std::span<const Resolv
 
 namespace {
 
-using protobuf::put;
-
 namespace trace {
 constexpr std::uint32_t kPacket = 1;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Writes a trace with its call stacks in the format of https://ui.perfetto.dev, which is protobuf.
+// Writes a trace with its call stacks in the format of https://ui.perfetto.dev, which is protobuf. A dozen fields of
+// Perfetto's trace_packet.proto are enough, so there is no library.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@
 
 namespace syscost::session::protobuf {
 
-// Writes fields of protobuf: a trace needs numbers, texts and messages, so there is no library.
-// https://protobuf.dev/programming-guides/encoding describes the format.
+// Fields of protobuf: numbers, texts and messages. https://protobuf.dev/programming-guides/encoding describes the
+// format.
 
 inline void put_number(std::string& out, std::uint64_t value) {
   constexpr std::uint64_t kMore = 0x80;
@@ -72,9 +73,6 @@ class PerfettoStacks {
   std::map<Numbers, std::uint64_t> frames_;
   std::map<std::uint32_t, std::uint64_t> stacks_;
 };
-
-// PerfettoTrace: writes a trace in the format of https://ui.perfetto.dev, which is protobuf. A dozen fields of
-// Perfetto's trace_packet.proto are enough, so there is no library.
 
 /// Where a call came from.
 struct TracedStack {

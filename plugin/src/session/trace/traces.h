@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window.
+// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window:
+// `trace.strace`, text as of strace, `trace.pftrace` for Perfetto, `stacks.folded`, call stacks for flamegraph.pl, and
+// `sched.csv`, the scheduler's events. In a program without tests, one pair of traces for the process, at its end.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +20,6 @@
 #include "session/windows/window_observer.h"
 
 namespace syscost::session {
-
-// Traces: the files of --syscost_trace, --syscost_where and --syscost_sched in the artifacts' folder of each window:
-// `trace.strace`, text as of strace, `trace.pftrace` for Perfetto, `stacks.folded`, call stacks for flamegraph.pl, and
-// `sched.csv`, the scheduler's events. In a program without tests, one pair of traces for the process, at its end.
 
 class Traces final : public WindowObserver, public StackFiles {
  public:

@@ -32,11 +32,9 @@ inline constexpr std::string_view kClosed = "\x06";
 
 }  // namespace syscost::session::pipe_marks
 
-// CountingProcess: this process, if another one started it to count (ChildRun), and the pipe to that process.
-
 namespace syscost::session {
 
-/// Thread-safe.
+/// This process, if ChildRun started it to count, and the pipe to the process that did. Thread-safe.
 class CountingProcess {
  public:
   /// Reads the variable that ChildRun set for this process.
@@ -68,8 +66,7 @@ class CountingProcess {
 /// The object of this process, made at the first call and never destroyed.
 CountingProcess& counting_process();
 
-// ChildRun: runs this program once more as a counting process (CountingProcess), and reads what it sends.
-
+/// Runs this program once more as a counting process, and reads what it sends.
 class ChildRun {
  public:
   using OnLine = std::function<void(std::string_view)>;
@@ -97,8 +94,7 @@ class ChildRun {
   char counting_variable_[64 + 4096] = {};  // NAME=PID:DESCRIPTOR:REQUEST
 };
 
-// MainWatch: at the process's end, explains why a program that requested counts ran no benchmark through its adapter.
-
+/// Explains at the process's end why a program that requested counts ran no benchmark through its adapter.
 class MainWatch {
  public:
   adapter::SharedAdapterState& state() { return state_; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// PassTracer: the tools (--syscost_profile bpftrace, perf, cupti) beside one pass of a benchmark, and the line of
-// text by which a counting process sends their output.
+// PassTracer: the tools (--syscost_profile bpftrace, perf, cupti) beside one pass of a benchmark, in a counting process
+// that makes its passes for them. And the line of text by which that process sends their output to the process that
+// writes rows.
 #pragma once
 
 #include <optional>
@@ -15,16 +16,10 @@
 
 namespace syscost::session {
 
-// A TracedWindow as one line of text: a counting process sends the output of its tools this way to the process that
-// writes rows.
-
-/// Control characters may become spaces on the way.
+/// A TracedWindow as one line of text. Control characters may become spaces on the way.
 std::string to_text(const TracedWindow& traced);
 /// Reads the text of to_text(); none if it is cut or wrong.
 std::optional<TracedWindow> traced_from_text(std::string_view text);
-
-// PassTracer: the tools (--syscost_profile bpftrace, perf, cupti) beside one pass of a benchmark, in a counting process
-// that makes its passes for them.
 
 /// Not thread-safe, but for arm() and disarm().
 class PassTracer {
@@ -37,7 +32,7 @@ class PassTracer {
   void arm() noexcept { profilers().tools().arm(); }
   void disarm() noexcept { profilers().tools().disarm(); }
   /// Stops the tools, writes their files, and compares with `counted`, the count of this process while they were armed
-  /// (null: it did not count). Returns the result as text (pass_tracer.h).
+  /// (null: it did not count). Returns the result as to_text() makes it.
   std::string detach(std::string_view benchmark, const Cost* counted);
 
  private:

@@ -20,12 +20,6 @@
 
 namespace syscost::session {
 
-// BackendHolder: the open backend with its book of windows, and a new one if a test disabled it.
-//
-// A test that closes every file descriptor closes the backend's too. Its counts are then too low, which is worse than
-// no counts. So all counts of windows that are open on it are void, and a new backend is opened for later windows. The
-// old one stays in memory, because scopes may still be open on it.
-
 /// Opens the backend that the options choose, to count what they select; `automatic` opens the first that works. Never
 /// called with `none`.
 using BackendOpener = std::function<Result<std::unique_ptr<Backend>>(const Options&)>;
@@ -61,6 +55,9 @@ struct OpenBackend {
   bool clock_is_quiet = false;
 };
 
+/// A test that closes every file descriptor closes the backend's too. Its counts are then too low, which is worse than
+/// no counts. So all counts of windows that are open on it are void, and a new backend is opened for later windows. The
+/// old one stays in memory, because scopes may still be open on it.
 class BackendHolder {
  public:
   /// `options` must outlive it. While a backend is open, what they say of counting must not change.

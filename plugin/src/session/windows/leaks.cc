@@ -44,27 +44,29 @@ std::optional<std::uint64_t> Leaks::peak_after_calls(const OpenThings& after, co
 }
 
 void Leaks::prepare(OpenWindow& window) {
-  before_.reset();
-  most_mapped_.reset();
-  left_.reset();
+  forget();
   if (window.is_command) return;
   // It may map memory, which is not the window's.
   const StackSource* const stacks =
       window.opened != nullptr ? window.opened->backend->extension<StackSource>() : nullptr;
   if (stacks != nullptr) stacks->begin_openers();
-  MappedPeakMeter* const peak = meter(window);
-  if (peak != nullptr) peak->prepare_mapped_peak();
+  if (MappedPeakMeter* const peak = meter(window)) peak->prepare_mapped_peak();
   Result<OpenThings> now = OpenThings::now();
   if (!now.ok()) return shared_.recorder.note_problem(now.failure());
   before_ = std::move(now.value());
   for (auto& [owner, opened] : of_set_ups_) opened.keep_common(*before_);
+  // No look-up for tests: it would allocate after the list was made.
+  if (window.kind == adapter::Kind::test || is_set_up(window)) return;
   const auto opened = of_set_ups_.find({window.kind, window.test});
-  if (window.kind != adapter::Kind::test && !is_set_up(window) && opened != of_set_ups_.end()) {
-    // The set-up's things are the tear-down's to close.
-    before_->take_out(opened->second);
-    of_set_ups_.erase(opened);
-  }
-  if (peak != nullptr) peak->begin_mapped_peak();
+  if (opened == of_set_ups_.end()) return;
+  // The set-up's things are the tear-down's to close.
+  before_->take_out(opened->second);
+  of_set_ups_.erase(opened);
+}
+
+void Leaks::begin(OpenWindow& window) noexcept {
+  if (!before_.has_value()) return;
+  if (MappedPeakMeter* const peak = meter(window)) peak->begin_mapped_peak();
 }
 
 /// Other threads' calls from now on are no window's.
@@ -93,8 +95,19 @@ void Leaks::end(OpenWindow& window, const detail::CostData* cost) {
   }
 }
 
+/// Between windows the heap is the program's: kept lists would change where it ends.
+void Leaks::forget() {
+  before_.reset();
+  most_mapped_.reset();
+  left_.reset();
+}
+
 void Leaks::add_columns(ClosedWindow& closed) {
-  if (!left_.has_value()) return;
+  if (left_.has_value()) add_left(closed);
+  forget();
+}
+
+void Leaks::add_left(ClosedWindow& closed) const {
   const auto add = [&](schema::Column column, std::optional<std::uint64_t> number) {
     if (number.has_value()) closed.columns.added.emplace_back(column, std::to_string(*number));
   };

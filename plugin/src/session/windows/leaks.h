@@ -27,6 +27,7 @@ class Leaks final : public WindowObserver {
 
   bool takes_windows() const override { return shared_.options.leaks; }
   void prepare(OpenWindow& window) override;
+  void begin(OpenWindow& window) noexcept override;
   void read(OpenWindow& window) noexcept override;
   void end(OpenWindow& window, const detail::CostData* cost) override;
   void add_columns(ClosedWindow& closed) override;
@@ -34,6 +35,8 @@ class Leaks final : public WindowObserver {
  private:
   using Owner = std::pair<adapter::Kind, std::string>;  // a suite, or the environments
 
+  void forget();
+  void add_left(ClosedWindow& closed) const;
   MappedPeakMeter* meter(const OpenWindow& window) const;
   std::optional<std::uint64_t> peak_after_calls(const OpenThings& after, const LeftOpen& left,
                                                 const detail::CostData* cost) const;

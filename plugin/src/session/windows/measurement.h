@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Slices: the stretches of a trace that have a name: scopes and loops. The window's own is known at its end.
+// Measurement: what the windows, scopes, loops and tools of one session share. Slices, a part of it: the stretches of a
+// trace that have a name.
 //
-// A scope ends inside windows, so nothing here enters the kernel: memory is quiet memory, and the lock spins.
+// A scope on any thread must know whether a window or a loop is open, a loop whether a scope is open, and all of them
+// give their rows to one recorder. Each class that works on a Measurement holds a reference to it. The comments say
+// which class changes which member.
 #pragma once
 
 #include <unistd.h>
@@ -35,6 +38,7 @@
 
 namespace syscost::session {
 
+/// A stretch of a trace that has a name: a scope or a loop. The window's own is known at its end.
 struct Slice {
   Slice(std::string_view its_name, std::pmr::memory_resource& memory) : name(its_name, &memory) {}
 
@@ -44,7 +48,8 @@ struct Slice {
   std::shared_ptr<const detail::CostData> cost;  ///< Null for a loop, which is many windows.
 };
 
-/// Thread-safe. At most kMost slices wait; the others are only counted.
+/// Thread-safe. At most kMost slices wait; the others are only counted. A scope ends inside windows, so nothing here
+/// enters the kernel: memory is quiet memory, and the lock spins.
 class Slices {
  public:
   static constexpr std::size_t kMost = 10'000;
@@ -79,12 +84,6 @@ class Slices {
   std::pmr::list<Slice> waiting_{&memory_};
   std::uint64_t not_kept_ = 0;
 };
-
-// Measurement: what the windows, scopes, loops and tools of one session share.
-//
-// A scope on any thread must know whether a window or a loop is open, a loop whether a scope is open, and all of them
-// give their rows to one recorder. Each class that works on a Measurement holds a reference to it. The comments say
-// which class changes which member.
 
 struct Measurement {
   Measurement(Options its_options, BackendOpener opener)

@@ -19,9 +19,6 @@
 
 namespace syscost::session {
 
-// Usage: the numbers that the kernel keeps for each process anyway: processor time, context switches, page faults. And
-// the clock.
-
 /// Monotonic time in ns; no syscall if the vDSO has the clock.
 std::uint64_t monotonic_ns();
 
@@ -31,7 +28,8 @@ constexpr bool went_back(std::uint64_t elapsed_ns) {
   return static_cast<std::int64_t>(elapsed_ns) < 0;
 }
 
-/// The process's usage since its start. Reading it is a syscall: outside windows only.
+/// The process's usage since its start, in numbers that the kernel keeps for each process anyway. Reading it is a
+/// syscall: outside windows only.
 struct Usage {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
@@ -49,8 +47,6 @@ struct Usage {
   /// Fills the columns with the usage from `before` to now.
   void fill(csv::WindowColumns& columns, const Usage& before) const;
 };
-
-// The window that an adapter has open: a test, a suite's set-up, an environment.
 
 struct OpenWindow {
   adapter::Kind kind{};

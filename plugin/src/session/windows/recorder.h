@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Recorder: keeps the rows of windows and of closed scopes until no window is open, writes them into the CSV, and
-// remembers everything that went wrong. It also makes the line under a test.
+// remembers everything that went wrong. It also makes the line under a test, and removes the framework's own writes
+// from a window.
 #pragma once
 
 #include <atomic>
@@ -28,12 +29,11 @@
 
 namespace syscost::session {
 
-// WritingLock: the lock of the thread that writes rows to the file. A window that would count its calls waits for it.
-//
-// It is mostly held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
-// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long. Then
-// waiters that are in no window sleep.
-
+/// The lock of the thread that writes rows to the file. A window that would count its calls waits for it.
+///
+/// It is mostly held for microseconds, and a waiter spins, because sleeping would enter the kernel. But the thread that
+/// writes rows may have to wait for the lock of the file, and another test program may hold that lock for long. Then
+/// waiters that are in no window sleep.
 class WritingLock {
  public:
   /// Where the calling thread is.
@@ -81,8 +81,6 @@ class WritingLock {
   std::atomic<bool> is_at_file_{false};
 };
 
-// The line under a test, and the removal of the framework's own writes from its numbers.
-
 /// `1024 write, 131 us in the kernel, 94 % of wall`. Time in calls that block by design (%wait) is no work and has
 /// its own part: `..., 2 ms waiting`. Under a filter it ends with ` (only %network counted)`.
 std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns);
@@ -102,15 +100,6 @@ void remove_framework_writes(CallTable& table, int count, CallTable& removed);
 /// True if the table has no count.
 bool is_empty(const CallTable& table);
 
-// Recorder: keeps the rows of windows and of closed scopes until no window is open, writes them into the CSV, and
-// remembers everything that went wrong.
-//
-// The thread that writes rows holds a lock, and a window that is about to open waits for it. A scope closes inside a
-// test, where its row cannot be written. The row waits in quiet memory (scope_records.h).
-//
-// If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
-// whole. So the recorder prints the first failure, remembers each one, and the tests go on.
-
 /// Writes the call stacks of rows into files. The caller holds Recorder's lock.
 class StackFiles {
  public:
@@ -120,13 +109,19 @@ class StackFiles {
                             const detail::CostData& cost) = 0;
 };
 
-/// What lost events mean for the run.
+/// The meaning of lost events for the run.
 enum class LossRule {
   ignored,   ///< They are data: the user requested nothing, or the adapter prints them itself (decision 0013).
   accepted,  ///< A message.
   refused,   ///< A message, and a problem of the run: it ends non-zero.
 };
 
+/// A thread holds the recorder's lock while it writes rows, and a window that is about to open waits for it. A scope
+/// closes inside a test, where its row cannot be written. The row waits in quiet memory (scope_records.h).
+///
+/// If the disk fills up while tests run, no test's verdict may change, but the run must not end as if its CSV were
+/// whole. So the recorder prints the first failure, remembers each one, and the tests go on.
+///
 /// In a process with several threads, the caller holds the lock for everything that keeps or writes rows. Makes
 /// syscalls: between windows only.
 class Recorder {

@@ -17,11 +17,8 @@
 
 namespace syscost::session {
 
-// Scopes: syscost::Scope, from its opening to its numbers.
-//
-// A scope opens and closes inside windows, on any thread. Doing so neither allocates with malloc nor enters the kernel;
-// its row waits until no window is open.
-
+/// A scope opens and closes inside windows, on any thread. Doing so neither allocates with malloc nor enters the
+/// kernel; its row waits until no window is open.
 class Scopes {
  public:
   /// `attach_backend`: the backend is off for a loop's timed passes, and a scope opens. False when it stays off.

@@ -33,17 +33,24 @@ struct ClosedWindow {
   std::vector<std::string> lines;                 ///< More lines for people.
 };
 
-/// All functions are called on the window's thread, by a caller that holds Recorder's lock; other than
-/// suspend(), resume() and takes_windows().
+/// Called on the window's thread; when the process ends, on the thread that ends it. In prepare(), begin(), end(),
+/// conclude() and add_columns() the caller holds Recorder's lock; elsewhere it need not.
 class WindowObserver {
  public:
   virtual ~WindowObserver() = default;
 
   /// False: the options do not ask for it, so that no other function is called.
   virtual bool takes_windows() const = 0;
+  /// True if the end of this window may take long, so that a test's alarm must wait.
+  virtual bool takes_long(const OpenWindow& window) const {
+    static_cast<void>(window);
+    return takes_windows();
+  }
 
   /// Before the window is armed. May make syscalls.
   virtual void prepare(OpenWindow& window) { static_cast<void>(window); }
+  /// The last step before the window is armed. No syscall.
+  virtual void begin(OpenWindow& window) noexcept { static_cast<void>(window); }
   /// Directly after the window was armed, and directly before it is disarmed; also around a pause. No syscall.
   virtual void arm(OpenWindow& window) noexcept { static_cast<void>(window); }
   virtual void disarm(OpenWindow& window) noexcept { static_cast<void>(window); }

@@ -136,6 +136,7 @@ void Windows::arm() {
   static_cast<void>(top_up_quiet_memory());
   tell(&WindowObserver::prepare, window);
   window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
+  tell(&WindowObserver::begin, window);
   write_marker("syscost-begin", window);
   window.opened_ns = window.start_ns = monotonic_ns();
   if (window.opened != nullptr) {
@@ -223,9 +224,9 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (window.book_window == nullptr) write_marker("syscost-end", window);
   const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
   std::optional<PausedAlarm> paused;
-  const bool is_observed =
-      std::any_of(observers_.begin(), observers_.end(), [](const WindowObserver* one) { return one->takes_windows(); });
-  if (is_observed) paused.emplace();
+  const bool may_take_long = std::any_of(observers_.begin(), observers_.end(),
+                                         [&](const WindowObserver* one) { return one->takes_long(window); });
+  if (may_take_long) paused.emplace();
   tell(&WindowObserver::end, window, cost.get());
   shared_.has_window.store(false, std::memory_order_release);
 

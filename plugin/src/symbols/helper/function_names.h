@@ -11,9 +11,8 @@
 
 namespace syscost::symbols {
 
-// The name of a function as people write it: namespaces and classes, no parameters, no return type.
-
-/// `_ZN3Log5batchEi` is `Log::batch`, `main` is `main`. `symbol` is a name of a symbol table or a linkage name.
+/// The name of a function with its namespaces and classes, without parameters and return type: `_ZN3Log5batchEi` is
+/// `Log::batch`, `main` is `main`. `symbol` is a name of a symbol table or a linkage name.
 std::string name_of_symbol(std::string_view symbol);
 
 /// `void store::put<int>(int) const [clone .cold]` is `store::put<int>`. Template arguments longer than 40 bytes become
@@ -24,9 +23,8 @@ std::string without_parameters(std::string_view demangled);
 /// The name of a class in debug information, in the same spelling: `<lambda(int)>` is `{lambda}`.
 std::string name_of_class(std::string_view name);
 
-// EntryNames: the names of functions, from their entries in debug information.
-
-/// Of one file. Names are remembered, because many calls come from one function.
+/// The names of the functions of one file, from their entries in debug information. Names are remembered, because many
+/// calls come from one function.
 class EntryNames {
  public:
   explicit EntryNames(const LibdwApi& dw) : dw_(dw) {}

@@ -68,7 +68,7 @@ void shrink(char* arena, std::uint64_t& bytes, const std::uint64_t& used, std::u
   std::uint64_t before = end.load();
   const std::uint64_t wanted =
       (std::atomic_ref(const_cast<std::uint64_t&>(used)).load() + more + kPageBytes - 1) & ~(kPageBytes - 1);
-  // Of two threads at once, one unmaps: the other would unmap what has taken the room since.
+  // If two threads come here at once, one unmaps: the other would unmap a later mapping in that place.
   if (arena == nullptr || wanted >= before || !end.compare_exchange_strong(before, wanted)) return;
   syscost_raw_syscall(SYS_munmap, reinterpret_cast<long>(arena + wanted), static_cast<long>(before - wanted));
 }
@@ -94,8 +94,8 @@ Thread* take_thread(const Guard& /*guard*/, std::uint32_t born) {
     if (used.load(std::memory_order_relaxed) != 0 || !used.compare_exchange_strong(expected, 1)) continue;
     const std::uint32_t opening = std::atomic_ref(syscost_state.openings).load();
     Life& life = syscost_state.lives[i];
-    // What its last thread counted in the window, or in the one before, which may not have been read yet, is told apart
-    // from what the next one counts, unless both began since that window did.
+    // The counts that its last thread made in the window, or in the one before, which may not have been read yet, are
+    // told apart from the next one's, unless both began since that window did.
     if (life.left + 1 >= opening && std::min(life.born, born) < life.left) {
       used.store(0);
       continue;
@@ -185,7 +185,7 @@ long set_stack(const Stack* fresh, Stack* before) {
   return syscost_raw_syscall(SYS_sigaltstack, reinterpret_cast<long>(fresh), reinterpret_cast<long>(before));
 }
 
-/// What sigaltstack shows of `stack` to code that runs at `stack_pointer`.
+/// `stack` as sigaltstack shows it to code that runs at `stack_pointer`.
 Stack shown(const Stack& stack, std::uint64_t stack_pointer) {
   std::uint32_t flags = stack.flags & kAutodisarm;
   if (stack.bytes == 0) flags |= kDisabled;
@@ -282,7 +282,7 @@ Call* call_at(const Thread& thread, std::uint64_t stack_pointer) {
   return offset < kTrapStacks * kTrapStackBytes ? &stacks[offset / kTrapStackBytes].call : nullptr;
 }
 
-/// What `lahf` and `seto` keep of the flags.
+/// The flags that `lahf` and `seto` keep.
 std::uint64_t kept_flags(std::uint64_t flags) {
   constexpr unsigned kOverflow = 11;
   return (flags & 0xff) << 8 | (flags >> kOverflow & 1);

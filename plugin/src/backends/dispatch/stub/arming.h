@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Arms the calling thread, and gives it its memory: a record and an account for its counts, a signal stack, and trap
-// stacks.
+// Arms the calling thread: gives it a record, an account for its counts, a signal stack and trap stacks, and lets the
+// kernel dispatch its calls.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,8 @@
 
 namespace syscost::signal_safe {
 
-// The memory that counts live in: one arena, reserved when the backend opens, handed out by adding to a number.
-//
-// Nothing is given back: a thread that ends leaves its record and account to the next one, counts included.
+// Memory for counts: one arena, reserved when the backend opens, handed out by adding to a number. Nothing is given
+// back: a thread that ends leaves its record and account to the next one, counts included.
 
 /// A record for the calling thread, or null when kThreads are in use. Its lane is the process's.
 Thread* take_thread(const Guard& guard);
@@ -36,7 +35,7 @@ std::uint64_t* errors_of(const Guard& guard, Account& account, std::uint32_t ban
 /// reserved. From now on the arenas are as small as where RLIMIT_AS allows no more.
 void give_unused_memory_back(const Guard& guard);
 
-/// What is reserved in any case: of the arena of counts, and of that of call stacks.
+/// So much is reserved in any case: for the arena of counts, and for that of call stacks.
 inline constexpr std::uint64_t kSmallArenaBytes = std::uint64_t{4} << 20;
 inline constexpr std::uint64_t kSmallStackArenaBytes = std::uint64_t{8} << 20;
 
@@ -46,12 +45,12 @@ inline constexpr std::uint32_t kDisabled = 2;           // SS_DISABLE
 inline constexpr std::uint32_t kAutodisarm = 1U << 31;  // SS_AUTODISARM
 inline constexpr Stack kNoStack = {0, kDisabled, 0, 0};
 
-/// Makes the thread's signal stack ours; what it had is what the program believes it has.
+/// Makes the thread's signal stack ours; the program believes that it still has the one before.
 void take_stack(const Guard& guard, Thread& thread);
 /// Gives the calling thread, or the child that it has become, the stack that the program believes it has.
 void give_stack_back(const Guard& guard, const Thread& thread);
 
-/// What the kernel says to a program that wants `stack`: 0 or an errno.
+/// The kernel's answer to a program that wants `stack`: 0 or an errno.
 int error_of(const Stack& stack);
 /// The program has set `stack`, which has no error.
 void believe(Thread& thread, const Stack& stack);
@@ -62,10 +61,10 @@ void finish_sigaltstack(Call& call);
 
 // Trap stacks: memory of ours on which the stub makes a trapped call.
 //
-// The program's stack may end below the stack pointer, belong to a coroutine of some hundred bytes, or be gone. So what
-// the stub keeps of a trapped call, and its C code, are not put there. Each thread has a few trap stacks: a handler
-// that interrupts a call, and makes calls, takes another. The call of a patched site takes one while it is counted.
-// Handlers of the program never run on one (frames.cc).
+// The program's stack may end below the stack pointer, belong to a coroutine of some hundred bytes, or be gone. So
+// neither the Call of a trapped call nor the frames of the stub's C code are put there. Each thread has a few trap
+// stacks: a handler that interrupts a call, and makes calls, takes another. The call of a patched site takes one while
+// it is counted. Handlers of the program never run on one (frames.cc).
 //
 // A handler that leaves a call by longjmp before that has come back leaves its trap stack in use, because it may have
 // kept a context that goes on there. A thread without a free one makes its trapped calls, and counts, on the program's
@@ -95,7 +94,7 @@ Call* call_above(std::uint64_t stack_pointer);
 /// The stack pointer of the program's code that the signal of `frame` interrupted, be it in the stub on a trap stack.
 std::uint64_t users_stack_pointer(const SignalFrame& frame);
 
-// Arming the calling thread: its record, its gs base, and the kernel's dispatch.
+// Arming: the thread's gs base, by which the stub finds its record, and the kernel's dispatch.
 
 inline constexpr std::uint64_t kSetDispatch = 59;  ///< PR_SET_SYSCALL_USER_DISPATCH, missing in older headers.
 

@@ -24,7 +24,7 @@ constexpr syscost_byte_source source_of_mark(std::uint64_t mark) {
   return static_cast<syscost_byte_source>(mark - kPlainMark);
 }
 
-/// Of a syscall in the form of Directory::syscall_of.
+/// `syscall`: in the form of Directory::syscall_of.
 syscost_byte_source byte_source_of(std::uint64_t syscall);
 
 /// `second`: 1 for a short call, or the bytes that were released.
@@ -37,7 +37,7 @@ __attribute__((always_inline)) inline ByteCount growth_of(std::uint64_t from, st
   return to >= from ? ByteCount{to - from, 0} : ByteCount{0, from - to};
 }
 
-/// Of a call that succeeded.
+/// The bytes of a call that succeeded.
 inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
   const auto moved = [&](std::uint64_t asked) { return ByteCount{call.result, call.result < asked ? 1U : 0U}; };
   switch (source) {

@@ -179,7 +179,7 @@ bool add_descriptor(PathRoom& room, std::int32_t descriptor) {
   for (std::uint32_t i = digits; i-- > 0; rest /= 10) link[kBegin + i] = static_cast<char>('0' + rest % 10);
   link[kBegin + digits] = 0;
   if (!add_link(room, link)) return false;
-  // Of a file whose name is gone.
+  // The kernel adds this to the name of a file that is removed.
   constexpr char kDeleted[] = " (deleted)";
   constexpr std::uint32_t kBytes = sizeof kDeleted - 1;
   if (room.bytes <= kBytes) return true;

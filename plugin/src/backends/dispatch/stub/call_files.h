@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that a call is about: which arguments name them, what the call does to them, and whether a rule means
-// them.
+// The files that a call is about: which arguments name them, and what the call does to them, for file_log.cc; and
+// whether a rule of faults.h means them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,7 @@
 
 namespace syscost::signal_safe {
 
-// What each syscall does to files, and which of its arguments name them. For file_log.cc.
-
-/// What becomes of a call.
+/// How a call changes files, or makes changes sure.
 enum class Way {
   none,
   write,         ///< descriptor, data
@@ -48,13 +46,10 @@ Paths paths_of(std::uint64_t number, const Arguments& given);
 /// An open that may make a file, or cut it.
 bool may_make_or_cut(const Call& call);
 
-/// True if the data of a write are several stretches.
+/// True if the data of a write lie in several buffers.
 bool has_vector(std::uint64_t number);
 
-// Which file a call is about: for rules that look only at calls of a descriptor, a path or a kind of file.
-//
-// Asks the kernel by calls that the program does not make (readlink, fstat), uncounted and undispatched, and only while
-// a rule needs it and the program has installed no filter.
+// Rules that look only at calls of a descriptor, a path or a kind of file.
 
 inline constexpr std::uint32_t kMaxFaultPath = 4096;  ///< The kernel's longest.
 inline constexpr std::uint32_t kMaxRulePath = 512;  ///< A rule's. Each rule holds two, in memory that is always there.
@@ -76,7 +71,7 @@ struct FileRule {
   std::int32_t descriptor;  ///< A call is about it if an argument is this descriptor; -1 = any.
   std::uint32_t kinds;      ///< Bits 1 << (st_mode >> 12) of the files; 0 = all.
   std::uint32_t is_prefix;  ///< Also everything below the path.
-  std::uint32_t is_any;     ///< It says nothing, and all calls are as it says.
+  std::uint32_t is_any;     ///< It has no condition, and means all calls.
   RulePath named;           ///< As the program names it.
   RulePath opened;          ///< As the kernel names it for a descriptor: without links.
 
@@ -84,8 +79,9 @@ struct FileRule {
   bool needs_kernel() const { return kinds != 0 || opened.bytes != 0; }
 };
 
-/// Whether one file of the call is as the rule says. Unknown where the kernel would have to be asked, and the program
-/// may have installed a seccomp filter, which could kill it for such a call.
+/// Whether one file of the call is as the rule says. Asks the kernel by calls that the program does not make (readlink,
+/// fstat), uncounted and undispatched, and only while a rule needs it. Unknown where the kernel would have to be asked,
+/// and the program may have installed a seccomp filter, which could kill it for such a call.
 enum class About { no, yes, unknown };
 About is_about(const Guard& guard, const FileRule& rule, const Call& call);
 

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The stack of a call, by its number: which calls have it, and which descriptors, threads and children it opened.
+// The stack of a call, by its number; the counts of each (syscall, stack); and which stack opened a descriptor, or
+// started a thread or a child process.
+//
+// A thread keeps its last unwindings with the words that they read. A call from the same place, with the same words at
+// the same addresses, has the same stack: comparing costs a tenth of unwinding. Otherwise the stack is unwound, and
+// looked up among those that have a number.
 #pragma once
 
 #include <sys/syscall.h>
@@ -14,13 +19,7 @@
 
 namespace syscost::signal_safe {
 
-// The stack of a call, by its number, and the counts of each (syscall, stack).
-//
-// A thread keeps its last unwindings with the words that they read. A call from the same place, with the same words at
-// the same addresses, has the same stack: comparing costs a tenth of unwinding. Otherwise the stack is unwound, and
-// looked up among those that have a number.
-
-/// By which a thread finds what it keeps of a call.
+/// By it a thread finds the unwindings that it keeps.
 struct CallPlace {
   std::uint64_t ip;
   std::uint64_t sp;
@@ -36,8 +35,8 @@ inline std::uint32_t set_of(const CallPlace& place) {
   return static_cast<std::uint32_t>(((place.ip ^ place.sp << 20 ^ place.number) * kFactor) >> 59);
 }
 
-/// True if what was read then would be read now. Each word tells where the next one is: so it stops at the first that
-/// differs.
+/// True if an unwinding would read now the words that it read then. Each word tells where the next one is: so it stops
+/// at the first that differs.
 __attribute__((always_inline)) inline bool holds(const KeptUnwinding& kept, const CallPlace& place, std::uint64_t rbp) {
   if (kept.ip != place.ip || kept.sp != place.sp || kept.number != place.number) return false;
   const WhereState& where = syscost_where_state;
@@ -99,7 +98,7 @@ void syscost_call_on_stack(void (*function)(void*), void* argument, void* top, s
 }
 // NOLINTEND(readability-identifier-naming)
 
-// Which stack opened a descriptor, or started a thread or a child process, for --syscost_leaks with --syscost_where.
+// Openers, for --syscost_leaks with --syscost_where.
 //
 // A table by the descriptor's number holds the stack of the call that opened it last. A call that closes the descriptor
 // takes the stack out. So a descriptor that arrived in another way, for example in a message, has none. A list has the

@@ -5,9 +5,9 @@
 // A call that has come back from the kernel is over before the handler runs, as without us: it is counted, and the
 // handler finds the program after its call. A handler may leave by longjmp: then the rest would never be done. Where
 // the thread is in the middle of counting, our handler lets it run on to the end of that, and then enters the
-// program's. A trapped call that has not been made yet begins again from its call site. What else is interrupted, a
-// call that will start again for example, goes on in the stub when the handler returns. For pthread_cancel it does not:
-// the handler of that looks at where it interrupted the thread.
+// program's. A trapped call that has not been made yet begins again from its call site. Any other interrupted call, one
+// that will start again for example, goes on in the stub when the handler returns. For pthread_cancel it does not: the
+// handler of that looks at where it interrupted the thread.
 //
 // From 2.41 on glibc cancels a thread at once only if the interrupted instruction is one of its own, up to the
 // `syscall` that its cancellable calls share. A call that we make in its place is interrupted in the stub. So the

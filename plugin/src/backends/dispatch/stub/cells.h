@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The cells that calls are counted in: which one a call has, which bucket a latency has, and how a count changes.
+// The cells that calls are counted in: which slot a call has in the directory, which bucket a latency has, and how a
+// count changes. Each change is one instruction, so a signal handler that interrupts it loses nothing.
 #pragma once
 
 #include <atomic>
@@ -12,9 +13,8 @@
 
 namespace syscost::signal_safe {
 
-// Log-linear bucket of a latency: histogram_bucket() of syscost/histogram.h in what this folder may use. A test
-// compares the two.
-
+/// The log-linear bucket of a latency. The same function as histogram_bucket() of syscost/histogram.h, which this
+/// folder may not include; a test compares the two.
 __attribute__((always_inline)) inline std::uint32_t bucket_of(std::uint64_t ns) {
   if (ns < 8) return static_cast<std::uint32_t>(ns);
   if (ns >= 1ULL << 40) return kBuckets - 1;
@@ -22,10 +22,8 @@ __attribute__((always_inline)) inline std::uint32_t bucket_of(std::uint64_t ns) 
   return (exponent - 2) * 8 + static_cast<std::uint32_t>((ns >> (exponent - 3)) & 7);
 }
 
-// How the counts in cells change: by one instruction each.
-
-/// One instruction, so that a signal handler on this thread loses nothing and neither do we; locked where other
-/// threads write to the word too.
+/// One instruction, so that neither a signal handler on this thread loses anything nor we; locked where other threads
+/// write to the word too.
 inline void add(std::uint64_t& word, std::uint64_t value, bool is_shared) {
   if (is_shared) {
     asm volatile("lock addq %1, %0" : "+m"(word) : "er"(value) : "cc");
@@ -46,7 +44,7 @@ inline void set_bit(std::uint64_t* words, std::uint32_t bit, bool is_shared) {
   }
 }
 
-/// Stores `value` when it is nearer the edge than what is there. Nearly always it is not.
+/// Stores `value` when it is nearer the edge than the value there. Nearly always it is not.
 template <class Nearer>
 __attribute__((always_inline)) inline void move_edge(std::uint64_t& word, std::uint64_t value, Nearer is_nearer) {
   std::atomic_ref edge(word);
@@ -69,8 +67,6 @@ __attribute__((always_inline)) inline void add_latency(Cell& cell, std::uint64_t
             [](std::uint64_t fresh, std::uint64_t kept) { return kept == 0 || fresh < kept; });
   move_edge(cell.latency_max_ns, ns, [](std::uint64_t fresh, std::uint64_t kept) { return fresh > kept; });
 }
-
-// The directory: which slot of the counts a syscall has, and which one a (syscall, errno) pair.
 
 /// The slot of the call's syscall; kSlots if none is left, kNotSelected if the call is not counted.
 std::uint32_t slot_of(Directory& directory, const Call& call);

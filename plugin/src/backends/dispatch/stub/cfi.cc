@@ -27,7 +27,7 @@ struct LinkMap {
   std::uint64_t name;
 };
 
-/// Of a text of the loader; empty if it is gone. Its room may be larger than it is.
+/// A copy of a text of the loader; empty if it is gone. Its room may be larger than it is.
 const char* copy_of(std::uint64_t name) {
   constexpr std::uint32_t kStep = 64;  // of one page
   char part[kStep];
@@ -66,8 +66,8 @@ void read_build_id(KnownModule& module, std::uint64_t notes, std::uint64_t bytes
   }
 }
 
-/// By the program headers, which are mapped with the file's beginning nearly always. What a program has made of that
-/// memory, only the kernel knows.
+/// By the program headers, which are mapped with the file's beginning nearly always. Only the kernel knows how the
+/// program has changed that memory.
 void read_headers(KnownModule& module) {
   Elf64_Ehdr header;
   if (module.end - module.begin < sizeof header || !read_user(module.begin, header)) return;

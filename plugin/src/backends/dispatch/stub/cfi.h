@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that code lies in, and where the caller of a piece of code is, by their unwind tables (.eh_frame).
+// Where the caller of a piece of code is, by the unwind tables (.eh_frame) of the file that the code lies in.
+//
+// The tables say for each instruction how the caller's registers are found. A walk over a stack needs three of them:
+// the instruction pointer, the stack pointer and rbp. So the tables' answer for an instruction fits into 64 bits, a
+// Rule, which can be kept (cfi_rules.h). The tables are those that exceptions use; nothing here trusts anything else.
+//
+// The format: "DWARF Debugging Information Format", 6.4, and the Linux Standard Base's description of .eh_frame.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +15,15 @@
 
 namespace syscost::signal_safe {
 
-// The files that frames of call stacks lie in.
-
 /// The index of the module that was found, in WhereState::modules; Rule::kNoModule where there is no room for more.
 std::uint32_t module_of(const FoundObject& found);
 
 /// [begin, begin + bytes) was unmapped, or replaced: its rules and modules are no more.
 void forget_code(std::uint64_t begin, std::uint64_t bytes);
 
-// Where the caller of a piece of code is, by the unwind tables (.eh_frame) that the code comes with.
-//
-// The tables say for each instruction how the caller's registers are found. A walk over a stack needs three of them:
-// the instruction pointer, the stack pointer and rbp. So what the tables say of an instruction fits into 64 bits, a
-// Rule, which can be kept (unwind.h). The tables are those that exceptions use; nothing here trusts anything else.
-//
-// The format: "DWARF Debugging Information Format", 6.4, and the Linux Standard Base's description of .eh_frame.
-
 enum class RuleKind : std::uint8_t {
   none,         ///< No table covers the instruction.
-  unsupported,  ///< What the table says does not fit into a Rule.
+  unsupported,  ///< The table's answer does not fit into a Rule.
   outermost,    ///< The thread began here.
   from_rsp,     ///< The caller's frame begins at rsp + cfa.
   from_rbp,     ///< At rbp + cfa.
@@ -64,7 +60,7 @@ class Rule {
   constexpr RuleKind kind() const { return static_cast<RuleKind>(word_ & 0xf); }
   constexpr SavedRbp saved_rbp() const { return static_cast<SavedRbp>(word_ >> 4 & 3); }
   constexpr std::uint32_t module() const { return static_cast<std::uint32_t>(word_ >> 6) & 0xfff; }
-  /// Of the saved rbp, or of the return address, from where the caller's frame begins.
+  /// The offset of the saved rbp, or of the return address, from where the caller's frame begins.
   constexpr std::int64_t offset() const { return static_cast<std::int16_t>(word_ >> 18); }
   constexpr std::int64_t cfa() const { return static_cast<std::int64_t>(word_) >> 34; }
 

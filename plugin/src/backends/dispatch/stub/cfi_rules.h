@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// The rules of addresses: reads unwind tables, runs the programs in them, and keeps each rule for all threads.
+// The rules of addresses (cfi.h): reads unwind tables, runs the programs in them, and keeps each rule for all threads.
+//
+// Nothing but an exception ever reads these tables, so a file may have any bytes there: packers and obfuscators leave
+// such files. A pointer in them may lead anywhere, and another thread may unload the file meanwhile. So the kernel
+// copies each byte (user_memory.h), from inside the file only.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +14,6 @@
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe::cfi {
-
-// Reads the numbers of unwind tables (cfi.h), one after the other.
-//
-// Nothing but an exception ever reads these tables, so a file may have any bytes there: packers and obfuscators leave
-// such files. A pointer in them may lead anywhere, and another thread may unload the file meanwhile. So each byte is
-// copied by the kernel (user_memory.h), from inside the file only. What cannot be read is 0, and is_ok() says so: look
-// at it before a number is used.
 
 /// The memory of one file, from its first segment to its last one.
 class FileMemory {
@@ -35,6 +32,8 @@ class FileMemory {
   UserBytes bytes_;
 };
 
+/// Reads the numbers of a table one after the other. A number that cannot be read is 0, and is_ok() says so: look at it
+/// before you use a number.
 class Reader {
  public:
   Reader(FileMemory& memory, std::uint64_t at) : memory_(memory), at_(at) {}
@@ -121,15 +120,15 @@ inline std::uint64_t length_of(Reader& in) {
   return length == kLong ? in.number<std::uint64_t>() : length;
 }
 
-// The programs of unwind tables (cfi.h): run as far as one instruction of a function, they say where its caller's
-// registers are there.
+// The programs of unwind tables: run as far as one instruction of a function, they say where its caller's registers are
+// there.
 
 inline constexpr std::uint64_t kRbp = 6;  // The numbers of registers in the tables.
 inline constexpr std::uint64_t kRsp = 7;
 inline constexpr std::uint64_t kRip = 16;
 inline constexpr std::uint64_t kRdi = 5;
 
-/// What all functions of one compiler's making have in common: a CIE.
+/// The part of the tables that all functions of one compiler's making have in common: a CIE.
 struct Common {
   std::uint64_t code_unit = 1;
   std::int64_t data_unit = 1;
@@ -143,7 +142,7 @@ struct Common {
 /// Reads the CIE at `at`. False for one that is not understood.
 bool read_common(FileMemory& memory, std::uint64_t at, Common& common);
 
-/// What holds at one instruction.
+/// Where the registers are at one instruction.
 struct Row {
   enum class Place : std::uint8_t { same, in_frame, expression, in_register, undefined, other };
   std::uint64_t cfa_register = kRsp;
@@ -200,11 +199,10 @@ class Program {
 
 }  // namespace syscost::signal_safe::cfi
 
-// The rules of all addresses that were met so far (cfi.h), kept for all threads.
-
 namespace syscost::signal_safe {
 
-/// The rule of the instruction that the byte at `address` belongs to. Runs on the walker's stack, like unwind().
+/// The rule of the instruction that the byte at `address` belongs to: one that is kept, or a new one of read_rule().
+/// Runs on the walker's stack, like unwind().
 Rule rule_at(Walker& walker, std::uint64_t address);
 
 }  // namespace syscost::signal_safe

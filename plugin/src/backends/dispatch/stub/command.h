@@ -19,7 +19,7 @@ inline constexpr std::uint32_t kImages = 64;    ///< Programs that begin at the 
 inline constexpr std::uint32_t kNameBytes = 64;
 inline constexpr std::uint32_t kPathBytes = 240;
 
-/// Of something that is made by one thread while others may look.
+/// How far something is that one thread makes while others may look.
 enum class Making : std::uint32_t { none, begun, done };
 
 /// The counts of all processes that run one program.
@@ -76,7 +76,7 @@ struct CommandCounts {
 extern ProgramCounts* program_counts;
 extern CommandCounts* command_counts;
 
-/// What each program that is executed gets in its environment.
+/// The variables that each program that is executed gets in its environment.
 struct Passed {
   char preload[4096];  ///< "LD_PRELOAD=PATH"
   char variable[128];  ///< "_SYSCOST_COMMAND=..."

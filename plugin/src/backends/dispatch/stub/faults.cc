@@ -279,7 +279,7 @@ class OpenRules {
     }
     return nullptr;
   }
-  /// Of the one that next() returned.
+  /// The generation of the rule that next() returned.
   std::uint64_t generation() const { return generation_; }
 
  private:
@@ -311,7 +311,7 @@ void note_change(Call& call, bool is_changed) {
   if (is_changed) call.is_injected = 1;
 }
 
-/// What the rule still lets through; the rule counts the call's bytes when it comes back.
+/// True if the rule lets no more bytes through; the rule counts the call's bytes when it comes back.
 bool is_used_up(FaultRule& rule, std::uint64_t generation, Call& call, bool is_plain) {
   // A full disk takes no byte, too.
   const bool moves = is_plain && moves_bytes(call.number);
@@ -331,7 +331,7 @@ void answer(Call& call, std::int64_t result) {
   constexpr std::int64_t kMostErrno = 4095;
   const bool is_error = result < 0 && result >= -kMostErrno;
   call.result = static_cast<std::uint64_t>(is_break && is_error ? syscost_raw_syscall(SYS_brk) : result);
-  // What record() takes for the break before the call: it has not moved.
+  // record() takes this for the break before the call: it has not moved.
   if (is_break) call.note = call.result;
 }
 
@@ -406,7 +406,7 @@ void wait_for(std::uint64_t ns) {
   };
   constexpr std::uint64_t kSecond = 1'000'000'000;
   Time left{ns / kSecond, ns % kSecond};
-  // What is left is stored when a handler has run, which may have installed a filter.
+  // The kernel stores the time that is left when a handler has run, which may have installed a filter.
   do {
     if (may_be_filtered()) return spin_for(left.seconds * kSecond + left.ns);
   } while (syscost_raw_syscall(SYS_nanosleep, reinterpret_cast<long>(&left), reinterpret_cast<long>(&left)) == -EINTR);

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// The rules by which calls of the program fail, wait or are noted: a client of marks. Here are also the calls that
-// met a rule, the bytes that such a call moves, and the memory of a thread for it.
+// The rules by which calls of the program fail, wait or are noted: a client of call.h.
+//
+// The backend opens and closes rules (backends/dispatch/faults.h); each is complete before it is open. Threads only
+// count in it. A rule's place is used again: its counts hold the rule's generation, and a thread that has been asked
+// about an earlier rule there cannot count in the later one.
+//
+// The rule that was opened last is asked first. A call that it answers never reaches the rules around it, as if it
+// stood between them and the program. Rules that only note calls (is_watch) see them all the same.
+//
+// Open rules are a list from the newest to the oldest. A thread may walk it while another one changes it: a rule that
+// is closed still leads on, and a place that got a newer rule leads to rules that the thread has asked before. It knows
+// them by their generations, which grow, and asks none of them twice.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +20,6 @@
 #include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
-
-// What a thread keeps for rules of faults (faults.h): its own count of each, and room for a path (call_files.cc). It
-// is memory of the arena, taken when a rule first needs it.
 
 inline constexpr std::uint32_t kFaultRules = 128;
 
@@ -29,12 +36,14 @@ constexpr std::uint64_t count_in(FaultCount word) {
   return word & ((std::uint64_t{1} << kGenerationAt) - 1);
 }
 
+/// A thread's memory for rules: its own count of each, and room for a path. It is memory of the arena, taken when a
+/// rule first needs it.
 struct FaultRoom {
   void* path;                       ///< call_files.cc; null until a rule of a file asks. It begins with where.
   FaultCount matches[kFaultRules];  ///< Of this thread, by the rule's place; 0 = none yet.
 };
 
-/// Of the thread that makes the call. Null if the arena is used up.
+/// The memory of the thread that makes the call. Null if the arena is used up.
 FaultRoom* fault_room_of(const Guard& guard, Thread& thread);
 
 /// The record has a new thread: it begins to count.
@@ -43,20 +52,18 @@ void clear_fault_room(Thread& thread);
 /// The place has a new rule: each thread begins to count.
 void clear_fault_place(std::uint32_t place, std::uint64_t generation);
 
-// How many bytes a call moves that meets a fault, and how it moves fewer.
-
 /// True if the result of this syscall of the native ABI is a number of bytes that it has read or written.
 bool moves_bytes(std::uint64_t number);
 
 /// True if the call asks for no byte. It moves none, and succeeds also where there is room for none.
 bool asks_for_nothing(const Call& call);
 
-/// Lets the call move at most `most` bytes, which is not 0. Of several stretches only whole ones remain, or a part of
-/// the first. False if it moves no more anyway, if its number says that it cannot be shortened, or if the call is as it
-/// cannot succeed: then the program gets the kernel's error. `call` is of the native ABI.
+/// Lets the call move at most `most` bytes, which is not 0. If it has several buffers, only whole ones remain, or a
+/// part of the first. False if it moves no more anyway, if its number says that it cannot be shortened, or if the call
+/// cannot succeed as it is: then the program gets the kernel's error. `call` is of the native ABI.
 bool shorten(Call& call, std::uint64_t most);
 
-// Calls that met a rule, for people: the first ones of a rule are kept, with their arguments, paths and stacks.
+// Hits: calls that met a rule. The first ones of a rule are kept for people, with their arguments, paths and stacks.
 
 inline constexpr std::uint32_t kKeptHits = 16;    ///< Of a rule; later ones are only counted.
 inline constexpr std::uint32_t kHitKeepers = 16;  ///< Rules that may keep hits at a time.
@@ -85,19 +92,6 @@ struct FaultHit {
 
 /// Makes no call but the one by which is_readable() asks. `is_answered`: by the rule, or by one that was asked before.
 void keep_hit(const Guard& guard, FaultHit& hit, std::uint64_t generation, const Call& call, bool is_answered);
-
-// The rules by which calls of the program fail, wait or are noted: a client of call.h.
-//
-// The backend opens and closes rules (backends/dispatch/faults.h); each is complete before it is open. Threads only
-// count in it. A rule's place is used again: its counts hold the rule's generation, and a thread that has been asked
-// about an earlier rule there cannot count in the later one.
-//
-// The rule that was opened last is asked first. What it answers never reaches the rules around it, as if it stood
-// between them and the program. Rules that only note calls (is_watch) see them all the same.
-//
-// Open rules are a list from the newest to the oldest. A thread may walk it while another one changes it: a rule that
-// is closed still leads on, and a place that got a newer rule leads to rules that the thread has asked before. It knows
-// them by their generations, which grow, and asks none of them twice.
 
 struct FaultRule {
   std::uint64_t generation;  ///< 0 = closed. Stored last when the rule opens. Later rules have higher ones.

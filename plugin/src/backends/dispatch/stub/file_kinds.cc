@@ -89,7 +89,7 @@ NumberSet moving_numbers() {
 }
 
 void ask_file_kinds(Call& call) {
-  // Of calls that no segment counts, and of those that are not selected, nothing is kept.
+  // Nothing is kept of calls that no segment counts, and of those that are not selected.
   if (call.abi != 0 || call.control == 0 || call.number >= kMarkedNumbers) return;
   if (std::atomic_ref(syscost_state.directory.slot_of[call.number]).load() == kNotSelected) return;
   const std::uint8_t files = kMovingFiles.of[call.number];

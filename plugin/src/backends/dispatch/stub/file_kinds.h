@@ -20,7 +20,7 @@ namespace syscost::signal_safe {
 /// Values of core/syscall_id.h, FileKind: of the file in the low byte, of the other file in the next. 0 = not asked.
 using FileKinds = std::uint32_t;
 
-/// Of Directory::syscall_of: where a slot has its FileKinds.
+/// Where Directory::syscall_of has a slot's FileKinds: the lowest bit.
 inline constexpr unsigned kKindsAt = 40;
 constexpr FileKinds kinds_of(std::uint64_t syscall) {
   return static_cast<FileKinds>(syscall >> kKindsAt & 0xffff);

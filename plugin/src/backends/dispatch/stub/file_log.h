@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The file log: records the calls that change files below a directory, or make changes sure, and holds the records.
+// The file log: records the calls that change files below a directory, or make changes sure. A client of call.h.
+//
+// The data that a call writes are copied before the call, because the program may change them as soon as the call is
+// back. Files are known by device and inode. The backend fills the table of those that belong to the directory; a call
+// that makes a file in one of its folders adds it. A call that concerns none of them is not recorded.
+//
+// Records lie one after another in memory that the backend has reserved. If something cannot be recorded, that sets
+// `trouble`: a log is complete, or says that it is not.
 #pragma once
 
 #include <sys/stat.h>
@@ -11,15 +18,6 @@
 #include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
-
-// Records the calls that change files below a directory, or make changes sure: a client of call.h.
-//
-// What a call writes is copied before the call, because the program may change it as soon as the call is back. Files
-// are known by device and inode. The backend fills the table of those that belong to the directory; a call that makes a
-// file in one of its folders adds it. A call that concerns none of them is not recorded.
-//
-// Records lie one after another in memory that the backend has reserved. What cannot be recorded sets `trouble`: a log
-// is complete, or says that it is not.
 
 inline constexpr std::uint64_t kFileTable = 1 << 17;  ///< Places in the table of files; a power of two.
 inline constexpr std::uint64_t kMostPath = 4096;
@@ -35,7 +33,7 @@ struct KnownFile {
   std::uint64_t number;
 };
 
-/// A stretch of the log.
+/// Bytes of the log.
 struct LogPart {
   std::uint64_t at;
   std::uint64_t bytes;
@@ -54,7 +52,7 @@ struct FileRecord {
   LogPart path;
   LogPart other_path;
   LogPart data;
-  /// What the kernel said; an inode of 0 = there is none (file_calls.h).
+  /// The kernel's answers; an inode of 0 = there is none (core/file_calls.h).
   struct stat object;
   struct stat folder;
   struct stat other;
@@ -95,7 +93,7 @@ extern syscost::signal_safe::FileLog syscost_file_log;
 }
 // NOLINTEND(readability-identifier-naming)
 
-// The memory of a file log: room for records, and the table of files that belong to its directory. For file_log.cc.
+// For file_log.cc: the room for records, and the table of files.
 
 namespace syscost::signal_safe {
 
@@ -129,7 +127,7 @@ FileRecord* take_record(std::uint64_t number, std::uint64_t more);
 
 std::uint64_t place_in_log(const void* address);
 
-/// Gives back what lies beyond `end`, which is zero, if no other record has been taken meanwhile.
+/// Gives back the memory beyond `end`, which is zero, if no other record has been taken meanwhile.
 void end_record(FileRecord& record, std::uint64_t end);
 
 /// The same of all of it. Only `object` has been set.

@@ -19,7 +19,7 @@ constexpr std::uint64_t kHandlerClears = 0x1'0500;  // resume, direction and tra
 constexpr std::uint32_t kMagic = 0x4650'5853;       // FP_XSTATE_MAGIC1
 constexpr std::uint64_t kLegacyBytes = 512;
 
-/// What follows the registers of the first vector unit: struct _fpx_sw_bytes.
+/// It follows the registers of the first vector unit: struct _fpx_sw_bytes.
 struct VectorHeader {
   std::uint32_t magic;
   std::uint32_t bytes;  ///< Of all, with a magic number at the end.

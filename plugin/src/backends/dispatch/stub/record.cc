@@ -285,7 +285,7 @@ __attribute__((noinline)) bool was_left(std::uint64_t outer, const Call& call, s
   return !is_on(call.thread->own_stack, place);
 }
 
-/// What is kept of a call.
+/// How much is kept of a call.
 enum class Watched { counts, trace, all, kinds };
 
 /// Once for the stub, once for the others: the stub's own shall hold all of it. Whether there is a trace is decided

@@ -54,7 +54,7 @@ void deliver_to_program(const Guard& guard, SignalFrame& frame, const SignalInfo
   enter_handler(guard, frame, kSigsys, action, thread);
 }
 
-/// What waits for the thread and is not blocked comes before whatever the thread does next.
+/// A signal that waits for the thread and is not blocked comes before the thread goes on.
 void deliver_waiting(const Guard& guard, SignalFrame& frame, Thread& thread) {
   SignalInfo info;
   if (thread.blocks_sigsys != 0 || !take_sigsys(thread, info)) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Signals while we watch: the actions of all signals, and the program's own SIGSYS.
+// Signals while we watch. SIGSYS is ours then, and the program's handlers are entered by ours (frames.h); the program
+// reads and uses its actions, and its own SIGSYS, as without us.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +12,29 @@
 
 namespace syscost::signal_safe {
 
-// The actions of signals: SIGSYS, which is ours while we watch and which the program may go on using, and the program's
-// handlers, which ours enter (frames.h).
-
 inline constexpr int kSigsys = 31;
 inline constexpr std::uint64_t kSigsysBit = 1ULL << (kSigsys - 1);
 inline constexpr int kSignals = 65;
 
-/// What the program believes of its actions. The kernel never holds SIGSYS in a mask, because a call dispatched while
-/// it is blocked ends the process.
+/// The actions that the program believes it has. The kernel never holds SIGSYS in a mask, because a call dispatched
+/// while it is blocked ends the process.
 struct SignalBeliefs {
   KernelSigaction actions[kSignals];  ///< Of SIGSYS always; of others where `is_entered_by_us`.
   std::uint64_t entered_by_us;        ///< By signal - 1: the kernel has a handler of ours.
 };
 extern SignalBeliefs signal_beliefs;
 
-/// What the kernel shall have where the program wants `action`, a handler of its own.
+/// The action that the kernel shall have where the program wants `action`, a handler of its own.
 KernelSigaction entering_action(const KernelSigaction& action);
 /// True for a handler of the program, not SIG_DFL or SIG_IGN.
 bool is_handler(const KernelSigaction& action);
 /// True for what entering_action() made, also after SA_RESETHAND.
 bool is_ours(const KernelSigaction& kernels);
-/// What the program is shown where the kernel says `kernels`, which is ours.
+/// The action that the program is shown where the kernel says `kernels`, which is ours.
 KernelSigaction shown_action(const KernelSigaction& kernels, const KernelSigaction& believed);
 void set_default_action(int signal);
 
-/// What the kernel shall have for SIGSYS where the program wants `believed`.
+/// The action that the kernel shall have for SIGSYS where the program wants `believed`.
 KernelSigaction own_action(const KernelSigaction& believed);
 /// In a child process. Returns true if the kernel has reset its handlers, ours of SIGSYS too: clone3 did so, with
 /// CLONE_CLEAR_SIGHAND (flush_signal_handlers() in the kernel's kernel/signal.c). posix_spawn of glibc 2.41
@@ -45,8 +43,8 @@ bool has_cleared_handlers(const Guard& guard, bool has_own_memory);
 /// Sets our action of SIGSYS again after that.
 void take_sigsys_again(const Guard& guard);
 /// Takes SIGSYS and the program's handlers over, and believes the mask of the caller, in which SIGSYS is let through
-/// when it has been armed. Returns 0 or -errno. Once more after a stretch in which the caller was not watched: what it
-/// did then is believed.
+/// when it has been armed. Returns 0 or -errno. Once more after a time in which the caller was not watched: the actions
+/// that it set then are believed.
 long take_signals_over(const Guard& guard, Thread& thread);
 /// Gives all actions back as the program believes them to be, or that of SIGSYS only: while other threads are in
 /// trapped calls their handlers must be entered by ours (arming.h). Changes no belief: a child may do so in our
@@ -84,14 +82,14 @@ bool take_sigsys(Thread& thread, SignalInfo& into);
 /// Lets another thread take what waits for the process, if there is one that does not block it.
 void offer_sigsys();
 
-/// What the program believes of its mask. A thread that unblocks SIGSYS gets what waits, at once or, while the kernel
-/// blocks it, as soon as it does not.
+/// The program believes that its mask has SIGSYS, or not. A thread that unblocks SIGSYS gets what waits, at once or,
+/// while the kernel blocks it, as soon as it does not.
 void believe_blocked(Thread& thread, bool is_blocked);
 /// The thread awaits SIGSYS in the call that follows, which the kernel ends when one is there; or not any more.
 void await_sigsys(Thread& thread, bool awaits);
 /// The calling thread is armed: from now on SIGSYS gets through, and what waits for it comes if it may.
 void let_sigsys_through(Thread& thread);
-/// What the kernel has of SIGSYS in the calling thread. While it is blocked nothing of the program may run.
+/// Sets whether the kernel blocks SIGSYS in the calling thread. While it is blocked nothing of the program may run.
 void set_blocked_in_kernel(bool is_blocked);
 
 /// The program sends SIGSYS to a thread (tgkill, tkill, rt_tgsigqueueinfo): the kernel says whether it may; then it is

@@ -95,7 +95,7 @@ Child child_of(std::uint64_t flags) {
   return (flags & CLONE_VFORK) != 0 ? Child::waited_for : Child::beside;
 }
 
-/// What a child is, and which of State::openings it begins in: it may run only after the next.
+/// The kind of a child, and which of State::openings it begins in: it may run only after the next.
 constexpr std::uint64_t kOpeningShift = 8;
 std::uint64_t birth_of(Child kind) {
   return static_cast<std::uint64_t>(kind) | std::uint64_t{std::atomic_ref(syscost_state.openings).load()}
@@ -440,7 +440,7 @@ bool syscost_finish(Call* call, std::uint64_t now) {
   return is_left_to_maker;
 }
 
-/// Of a call that a client answered.
+/// For a call that a client answered.
 void syscost_finish_answered(Call* call, std::uint64_t now) {
   const Guard guard = EntryPoint::enter();
   syscost::signal_safe::record_prepared(guard, *call, now);

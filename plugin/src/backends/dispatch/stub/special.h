@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls that need care, and the clients of marks that look at a call before and after it is made.
+// Calls that need care: special.cc adapts those that would notice or undo our watching, and asks the clients of call.h
+// about a call before and after it is made.
 #pragma once
 
 #include "backends/dispatch/stub/common/call.h"
@@ -8,17 +9,14 @@
 
 namespace syscost::signal_safe {
 
-// What becomes of a call that needs care (special.cc) when a handler interrupts it.
-
 /// Ends a call that has just come back, with its result in place, from a handler that interrupted the thread right
 /// there. False, and nothing done, where only the thread itself can: in a child, or where it may wait once more.
 bool finish_in_handler(const Guard& guard, Call& call, std::uint64_t now);
 
-// Asks the clients of call.h about a call. A new client has a bit in call.h, and a line in each function of
-// special.cc.
+// A new client has a bit in call.h, and a line in each of these functions.
 
 /// Before the call, of which `used` and `given` are set. Plan::answered: `result` is set, and no call is made.
-/// Plan::common: as if nobody had been asked. Plan::call: with `used`, then tell_clients(). `marks`: of its number.
+/// Plan::common: as if no one had been asked. Plan::call: with `used`, then tell_clients(). `marks`: of its number.
 /// `chosen`: by choose_rule().
 Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const ChosenRule& chosen);
 

@@ -132,7 +132,7 @@ void prepare_sigtimedwait(const Guard& guard, Call& call) {
   await_sigsys(thread, true);
 }
 
-/// What is left of the time that the program waits; null for ever.
+/// The rest of the time that the program waits; null for ever.
 const Time* time_left(const Call& call, Time& into) {
   if (call.given.rdx == 0) return nullptr;
   if (!read_user(call.given.rdx, into)) return &into;
@@ -321,8 +321,9 @@ struct Program {
 };
 static_assert(sizeof(Program) == sizeof(sock_fprog) && offsetof(Program, instructions) == offsetof(sock_fprog, filter));
 
-/// What the filter answers to a call. `data`: what the kernel shows it. SECCOMP_RET_ALLOW for a program that the kernel
-/// refuses: net/core/filter.c (bpf_check_classic) and kernel/seccomp.c (seccomp_check_filter) say which those are.
+/// The filter's answer to a call. `data`: as the kernel shows it the call. SECCOMP_RET_ALLOW for a program that the
+/// kernel refuses: net/core/filter.c (bpf_check_classic) and kernel/seccomp.c (seccomp_check_filter) say which those
+/// are.
 std::uint32_t answer_of(const Program& program, const seccomp_data& data) {
   std::uint32_t a = 0;
   std::uint32_t x = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Calls that special.cc leaves to others: those about signals and signal stacks, and those that install seccomp
-// filters.
+// Two kinds of calls that need care, which special.cc finds and leaves to this file: those about signals, and those
+// that install seccomp filters.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace syscost::signal_safe {
 
-// The calls about signals: masks, actions and signal stacks. SIGSYS must get through, with room for a frame of ours on
-// top of the program's; what the program reads back is what it set.
+// Masks, actions and signal stacks. SIGSYS must get through, with room for a frame of ours on top of the program's; the
+// program reads back the values that it set.
 
 /// Before a call that has to do with the thread's masks or its signal stack, and after it; any other is left as it is.
 void prepare_signals(const Guard& guard, Call& call);
 void finish_signals(const Guard& guard, Call& call);
 
 /// A handler of ours that ends a call asks this before finish_signals(). The return of the handler sets the kernel's
-/// mask, so finish_signals() need not put back what the call changed there. False where finish_signals() may wait: a
+/// mask, so finish_signals() need not put back the mask that the call changed. False where finish_signals() may wait: a
 /// handler must not.
 bool leave_mask_to_frame(Call& call);
 
 void prepare_sigaction(Call& call);
 void finish_sigaction(Call& call);
 
-// Seccomp filters that the program installs: one may kill the process for a call that only we make.
+// Filters. One may kill the process for a call that only we make.
 
 /// True for a call of seccomp or prctl that may install a filter.
 bool installs_filter(const Call& call);

@@ -8,11 +8,11 @@
  * by way of its trampoline, which loads rcx.
  *
  * All that the stub keeps is in a Call (call.h), at rsp: of a patched site below the red zone of the caller's stack; of
- * a trapped one on a stack of ours (arming.h), because the caller's may be too small, or none at all. What counts
- * the call runs on a stack of ours in either case. Never in one
- * place of the thread's record: a handler that interrupts a blocked call comes through here again. Every register but
- * rax, rcx and r11 is given back, the flags too; no vector register is touched. The unwind tables say where the caller
- * is, so that pthread_cancel and debuggers see through.
+ * a trapped one on a stack of ours (arming.h), because the caller's may be too small, or none at all. The code that
+ * counts the call runs on a stack of ours in either case. Nothing is kept in one place of the thread's record: a
+ * handler that interrupts a blocked call comes through here again. Every register but rax, rcx and r11 is given back,
+ * the flags too; no vector register is touched. The unwind tables say where the caller is, so that pthread_cancel and
+ * debuggers see through.
  *
  * Everything between syscost_undispatched_begin and _end may enter the kernel undispatched; the kernel looks at the
  * byte after the instruction.
@@ -34,7 +34,7 @@
 #define ABI 232
 #define STACK 240
 
-/* struct Thread, arming.h */
+/* struct Thread, and trap stacks (arming.h) */
 #define SIGNAL_STACK 400
 #define SIGNAL_STACK_BYTES 416
 #define RUNS_ON_AT 504
@@ -93,7 +93,7 @@ syscost_undispatched_begin:
         .endm
 
 /* On every way back: a `syscall` that the kernel has undone is known by an r11 that is the flags (is_undone_call in
-   sigsys.cc), of which one bit is always set. Touches no flag. */
+   signals.cc), of which one bit is always set. Touches no flag. */
         .macro not_undone
         mov $0, %r11d
         .endm
@@ -751,9 +751,10 @@ syscost_restorer:
 syscost_undispatched_end:
         nop
 
-/* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (call.h). By nature: rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk,
-   rt_sigpending, rt_sigtimedwait, rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll, epoll_pwait, signalfd,
-   signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat, mlockall. */
+/* The numbers that go through prepare(), by bit 0. Other bits are set while a client looks at calls (call.h). By nature:
+   rt_sigaction, rt_sigprocmask, rt_sigreturn, clone, fork, vfork, execve, exit, brk, rt_sigpending, rt_sigtimedwait,
+   rt_sigsuspend, tkill, tgkill, rt_tgsigqueueinfo, sigaltstack, prctl, arch_prctl, seccomp, pselect6, ppoll,
+   epoll_pwait, signalfd, signalfd4, io_pgetevents, clone3, epoll_pwait2, execveat, mlockall. */
         .data
         .p2align 6
         .globl syscost_is_special

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The trace: the buffer of events, how an event is kept, and its details and strings.
+// The trace: an event for each call that is counted, in the order in which its thread made them, with the strings and
+// the device of a call where they say more than numbers.
+//
+// The memory is mapped and touched before the first window. A thread takes a chunk of it at a time, so threads share
+// nothing but the number of the next chunk, and a thread that a window makes needs no preparation. If no chunk is left,
+// the call is counted as usual, and also counted in its account's `untraced`. A signal handler may interrupt a thread
+// that writes an event: it has taken its units by one instruction before, so the handler's events get others.
 #pragma once
 
 #include <atomic>
@@ -10,16 +16,6 @@
 #include "backends/dispatch/stub/common/call.h"
 
 namespace syscost::signal_safe {
-
-// The trace: an event for each call that is counted, in the order in which its thread made them.
-//
-// The memory is mapped and touched before the first window. A thread takes a chunk of it at a time, so threads share
-// nothing but the number of the next chunk, and a thread that a window makes needs no preparation. If no chunk is left,
-// the call is counted as usual, and also counted in its account's `untraced`. A signal handler may interrupt a thread
-// that writes an event: it has taken its units by one instruction before, so the handler's events get others.
-//
-// Strings are copied only if the call's result shows that the kernel has read them, and by the kernel
-// (trace.h).
 
 enum class TraceKind : std::uint8_t {
   none = 0,    ///< Not used, or a handler left its thread's recording by longjmp.
@@ -54,7 +50,7 @@ struct TraceText {
   char text[kBytes];
 };
 
-/// What an ioctl was made on: CallDetail of core/syscall_id.h.
+/// The device that an ioctl was made on: CallDetail of core/syscall_id.h.
 struct TraceDetail {
   TraceKind kind;
   std::uint8_t is_block;  ///< Else a character device.
@@ -72,7 +68,7 @@ union TraceUnit {
 };
 static_assert(sizeof(TraceUnit) == 104 && sizeof(TraceEvent) == 104);
 
-/// What is kept of one string; a call has at most two.
+/// So much is kept of one string; a call has at most two.
 inline constexpr std::uint32_t kTextUnits = 3;
 inline constexpr std::uint32_t kTextBytes = kTextUnits * TraceText::kBytes;
 
@@ -90,7 +86,7 @@ struct TraceBuffer {
   std::uint64_t count;
   std::uint64_t taken;             ///< Chunks [0, taken) are in use.
   TraceChunk* chunk_of[kThreads];  ///< By a thread's place in syscost_threads.
-  /// By number, of the usual table: what an event has beside numbers. Nearly all calls have 0.
+  /// By number, of the usual table: the parts that an event has beside numbers. Nearly all calls have 0.
   std::uint16_t parts[kNumbers];
 };
 
@@ -166,7 +162,7 @@ inline void show(TraceEvent& event) {
   event.kind = TraceKind::event;
 }
 
-/// What its event has beside numbers: bits of TraceBuffer::parts.
+/// The parts that the call's event has beside numbers: bits of TraceBuffer::parts.
 inline unsigned parts_of(const Call& call) {
   if (call.number >= kNumbers || call.abi != 0) return 0;
   return syscost_trace.parts[call.number];
@@ -185,12 +181,7 @@ __attribute__((always_inline)) inline bool keep_common_event(const Traced& trace
   return true;
 }
 
-// Finds what an ioctl of a trace was made on: a request has a name only with its device.
-//
-// The stub asks the kernel for the device (fstat) after the call, and copies the command in the request's argument
-// where a rule says that there is one. Another thread may have closed the descriptor meanwhile: then the event has no
-// device. These calls are none that the program makes, so they are made only if no seccomp filter is there
-// (trace.h).
+// The device of an ioctl: a request has a name only with its device.
 
 /// RequestRule of core/syscall_id.h.
 struct DetailRule {
@@ -214,6 +205,10 @@ struct DetailRules {
 
 /// Writes the detail of an ioctl that has returned into `unit`. Returns the number of units that it takes: 0 if the
 /// descriptor is no device, or if nothing may be asked.
+///
+/// The stub asks the kernel for the device (fstat) after the call, and copies the command in the request's argument
+/// where a rule says that there is one. Another thread may have closed the descriptor meanwhile: then the event has no
+/// device. The program does not make these calls, so they are made only if no seccomp filter is there (Copying).
 std::uint32_t put_detail(TraceUnit& unit, const Call& call);
 
 }  // namespace syscost::signal_safe
@@ -224,12 +219,12 @@ extern syscost::signal_safe::DetailRules syscost_detail_rules;
 }
 // NOLINTEND(readability-identifier-naming)
 
-// Copies the strings that a trace keeps, by the kernel.
+// Strings. They are copied only if the call's result shows that the kernel has read them, and by the kernel.
 //
 // A string may be gone before it is copied: another thread unmaps its page, another process cuts the file that the page
 // is of. So no instruction of ours reads it. process_vm_readv copies it, and fails where there is nothing to read. That
 // call is one that the program does not make: a seccomp filter may kill the process for it. So strings are copied only
-// if the call has been tried (stub_calls.h), and no more once the program may install another filter.
+// if the call has been tried (StringCopies of stub_calls.h), and no more once the program may install another filter.
 
 namespace syscost::signal_safe {
 

@@ -29,7 +29,7 @@ void unwind(const Guard& guard, const Thread& thread, Walker& walker, const Walk
 /// Memory for stacks and places; zeroed, and never given back. Null when it is used up.
 void* take_where_memory(std::uint64_t bytes);
 
-/// What stands where the stub was when the thread went on to a walker's stack; `stack_pointer` itself elsewhere.
+/// The stack pointer that the stub had when the thread went on to a walker's stack; `stack_pointer` itself elsewhere.
 std::uint64_t stack_pointer_outside(std::uint64_t stack_pointer);
 
 }  // namespace syscost::signal_safe

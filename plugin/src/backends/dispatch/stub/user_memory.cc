@@ -103,8 +103,8 @@ bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes) {
 
 namespace {
 
-/// Of "24203 1707 1552 59 0 21838 0\n" (proc_pid_statm(5)): all mapped pages. 0: the text is not of this kind, so the
-/// descriptor is another file.
+/// The first number of "24203 1707 1552 59 0 21838 0\n" (proc_pid_statm(5)): all mapped pages. 0: the text is not of
+/// this kind, so the descriptor is another file.
 std::uint64_t mapped_in(const char* text, long length) {
   constexpr int kFields = 7;
   std::uint64_t fields[kFields] = {};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The program's memory: how the stub reads and writes it where another thread may unmap it, and how much is mapped.
+// The program's memory, at addresses that it passed to the kernel, or that its data names; and how much of it is
+// mapped.
+//
+// Another thread may unmap or protect such memory at any time, also between a question and the next instruction. So
+// copy_in() and copy_out() let the kernel copy, where that may be (may_copy_by_kernel); is_readable() only says what is
+// true now.
 #pragma once
 
 #include <errno.h>
@@ -13,12 +18,6 @@
 #include "backends/dispatch/stub/common/raw.h"
 
 namespace syscost::signal_safe {
-
-// The program's memory, at addresses that it passed to the kernel, or that its data names.
-//
-// Another thread may unmap or protect such memory at any time, also between a question and the next instruction. So
-// copy_in() and copy_out() let the kernel copy, where that may be (may_copy_by_kernel); is_readable() only says what is
-// true now.
 
 /// False for addresses that the kernel would answer with EFAULT: it shall do so. Asks the kernel, by a call that reads
 /// the address and does nothing else, unless the place is on the page of the caller's stack. `bytes` is at least 8.
@@ -112,9 +111,9 @@ struct Stretch {
 // The most memory that the process has mapped, with --syscost_leaks: the kernel is asked after each counted call that
 // maps memory.
 //
-// What calls ask for does not say it: MAP_FIXED replaces mappings, and munmap may release what is not mapped. The
-// kernel's own number stands in /proc/self/statm. Reading it is a call that the program does not make, so it is made
-// only while no seccomp filter may kill the process for it (stub_calls.h of the backend).
+// The arguments of calls do not say it: MAP_FIXED replaces mappings, and munmap may be called for memory that is not
+// mapped. The kernel's own number stands in /proc/self/statm. Reading it is a call that the program does not make, so
+// it is made only while no seccomp filter may kill the process for it (MappedPeak of the backend's stub_calls.h).
 
 struct MappedPeakState {
   int statm;                 ///< Descriptor of /proc/self/statm; -1: nothing is asked. Set between windows.

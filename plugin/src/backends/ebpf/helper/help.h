@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What syscost-ebpf-helper --help prints; its manual page is made of it (bench_tool/shell).
+// The text that syscost-ebpf-helper --help prints; its manual page is made of it (bench_tool/shell).
 #pragma once
 
 namespace syscost::ebpf {

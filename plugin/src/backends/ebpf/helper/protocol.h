@@ -62,7 +62,7 @@ struct Answer {
   std::array<char, 480> how_to_fix{};
 };
 
-/// Of the helper: the socket that it is started with.
+/// The socket that the helper is started with.
 inline constexpr int kSocketDescriptor = 3;
 /// Its argument where an administrator starts it, as root, for all users.
 inline constexpr std::string_view kForEveryone = "--for-everyone";
@@ -74,7 +74,7 @@ struct Address {
 /// Where the helper of `user` and of the calling thread's control group (shares.h) listens: a name in the
 /// network namespace, which goes when its socket does.
 Address address_of(uid_t user);
-/// Of the number-th helper of `user`, in all control groups, that has its rights from its file.
+/// The address of the number-th helper of `user`, in all control groups, that has its rights from its file.
 Address address_of_mark(uid_t user, int number);
 /// Where the one for everyone does: a file in a folder that only root can write to.
 inline constexpr const char* kFolderForEveryone = "/run/syscost";

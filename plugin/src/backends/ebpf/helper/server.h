@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// The server in the helper: gives measured processes places at one pair of programs. It trusts none of its
-// connections.
+// Server: gives measured processes places at one pair of programs, for as long as there are any.
+//
+// The programs are attached exactly while some client wants to be counted. A client gets only the maps it may write.
+// Programs and attachments stay here, so that no client can attach them a second time, or keep them attached. A client
+// is gone when its socket is closed, which the kernel does however the client ends, or when its process has ended and
+// only a child of it keeps the socket.
+//
+// Clients are not trusted: nothing they send or write is believed, no descriptor is taken from them, and none of them
+// can make the others wait. A client is a process: a message that another process sends over its connection, such as a
+// child that inherited it, is ignored.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +26,7 @@
 
 namespace syscost::ebpf {
 
-// A connection to a client that is not trusted: what comes over it, and how the helper closes it.
+// A connection to a client.
 //
 // A message can bring descriptors (SCM_RIGHTS). The process that drops the last reference to a file waits until the
 // file is closed: a socket with SO_LINGER as long as its owner wrote there, a file of FUSE or NFS until its server
@@ -38,7 +46,7 @@ enum class Arrival {
   nothing,
   question,
   nonsense,
-  descriptors,  ///< A message with descriptors, which stays in the queue: nothing behind it can be read.
+  descriptors,  ///< A message with descriptors, which stays in the queue: nothing after it can be read.
   end,          ///< The other end is gone.
 };
 
@@ -61,17 +69,6 @@ class Closer {
   std::vector<int> connections_;
   std::size_t children_ = 0;  ///< That have not ended.
 };
-
-// Server: gives measured processes places at one pair of programs, for as long as there are any.
-//
-// The programs are attached exactly while some client wants to be counted. A client gets only the maps it may write.
-// Programs and attachments stay here, so that no client can attach them a second time, or keep them attached. A client
-// is gone when its socket is closed, which the kernel does however the client ends, or when its process has ended and
-// only a child of it keeps the socket.
-//
-// Clients are not trusted: nothing they send or write is believed, no descriptor is taken from them, and none of them
-// can make the others wait. A client is a process: what another process sends over its connection, such as a child that
-// inherited it, is ignored.
 
 class Server {
  public:
@@ -100,7 +97,7 @@ class Server {
     std::optional<uid_t> speaks_as;  ///< Who sent its first message.
     Clock::time_point since;
     std::optional<std::uint32_t> place;
-    Question joining;  ///< What it asked for, while `is_joining`.
+    Question joining;  ///< Its question, while `is_joining`.
     bool is_joining = false;
     bool is_counted = false;
     bool is_gone = false;

@@ -31,7 +31,7 @@ struct Hierarchy {
   std::vector<const char*> limits;
 };
 
-/// Of the lines "4:memory:/path" and "0::/path", which stand for the first and the second version.
+/// Reads the lines "4:memory:/path" and "0::/path", which stand for the first and the second version.
 std::vector<Hierarchy> hierarchies_with_limits(const std::string& root) {
   std::vector<Hierarchy> found;
   std::istringstream lines(read_small_file(root + kGroups));

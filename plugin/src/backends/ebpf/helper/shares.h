@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Who pays for a helper, by its control group, and how much of it each user may have.
+// Who pays for a helper, and how much of it each user may have.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@
 
 namespace syscost::ebpf {
 
-// Control groups: who pays for a helper, and who can stop it.
+// Who pays for a helper, and who can stop it.
 //
 // A helper lives in the control group of the process that started it. The kernel charges all its memory there, 5 to 14
 // MiB and more for each client, freezes it with the group, and a service manager ends it with the group. So a user has
@@ -32,7 +32,7 @@ std::uint64_t own_surroundings(const std::string& root = {});
 /// The least memory limit of the calling thread's group and the groups above it, if any has one that can be read.
 std::optional<std::uint64_t> own_memory_limit(const std::string& root = {});
 
-// Shares: how much of a helper for everyone each user may have.
+// How much of a helper for everyone each user may have.
 //
 // A place is memory of the kernel's, which the helper asks for: 13.7 MiB on 2 CPUs, 44 MiB on 64. Giving one takes some
 // milliseconds, in which all other clients wait. So a user has a share of the places and of the time.

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Call: one syscall on its way through the stub, and the marks that say who looks at calls of a number.
+// Call: one syscall on its way through the stub; and the marks, which say who looks at calls of a number.
+//
+// A client is a part of syscost that looks at the program's calls before and after they are made: faults.h is one. It
+// marks the numbers that it wants while it has work, so that without clients no call takes longer. special.cc asks each
+// client that has marked a number.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +13,6 @@
 #include "backends/dispatch/stub/common/state.h"
 
 namespace syscost::signal_safe {
-
-// Call: one syscall on its way through the stub. It lies on the caller's stack below the red zone, or on a trap stack.
-// What few calls need comes first: below a patched site the others touch 120 bytes beyond the red zone.
-//
-// stub_x86_64.S fills and empties it by the offsets that are asserted here.
 
 struct Arguments {
   std::uint64_t rdi, rsi, rdx, r10, r8, r9;
@@ -27,17 +26,20 @@ struct KernelSigaction {
   std::uint64_t mask;
 };
 
-/// What a client of call.h leaves for the way back of a call that needs no care by nature.
+/// A client leaves this for the way back of a call that needs no care by nature.
 struct Adapted {
   std::uint64_t vector[2];      ///< An iovec that is shorter than the program's.
   std::uint64_t delay_exit_ns;  ///< The thread waits so long once the call has come back.
-  std::uint32_t clients;        ///< Bits of call.h: these look at the result, too.
+  std::uint32_t clients;        ///< kMarkedBy... bits: these look at the result, too.
   std::uint32_t kinds;          ///< Of the call's files (file_kinds.h); 0 = not asked for.
 };
 
+/// One syscall. It lies on the caller's stack below the red zone, or on a trap stack. Members that few calls need come
+/// first: below a patched site the others touch 120 bytes beyond the red zone. stub_x86_64.S fills and empties it by
+/// the offsets that are asserted below.
 struct Call {
   // For special calls.
-  Arguments used;  ///< What the kernel gets.
+  Arguments used;  ///< The kernel gets these.
   union {
     KernelSigaction action;
     Stack stack;
@@ -54,7 +56,7 @@ struct Call {
   std::uint64_t return_address;
   std::uint64_t flags;
   Thread* thread;   ///< On a trap stack also: this call is under way. Null = the stack is free.
-  Arguments given;  ///< What the program passed, and gets back.
+  Arguments given;  ///< The program passed these, and gets them back.
   std::uint32_t abi;
   std::uint32_t is_injected;    ///< A fault answered or changed the call. The stub clears it with `abi`.
   std::uint64_t stack_pointer;  ///< The caller's.
@@ -106,13 +108,8 @@ enum class Plan : std::uint64_t {
   common = 5,        ///< As a call that never came to prepare().
 };
 
-// Which calls go through prepare() (special.cc), and for whom: one byte for each number.
-//
-// A client is a part of syscost that looks at the program's calls before and after they are made: faults.h is one. It
-// marks the numbers that it wants while it has work, so that without clients no call takes longer. special.cc asks each
-// client that has marked a number.
-
-// Bits of syscost_is_special.
+// Bits of syscost_is_special: which calls go through prepare() (special.cc), and for whom. It has one byte for each
+// number.
 inline constexpr unsigned char kNeedsCare = 1;  ///< By nature; never changes.
 inline constexpr unsigned char kMarkedByFaults = 2;
 inline constexpr unsigned char kMarkedByFiles = 4;  ///< file_log.h

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// Syscalls of our own, and how a thread holds its signals by them.
+// Syscalls of our own: made from the one stretch of code that is never dispatched, errno untouched. With them a thread
+// holds its signals. Here are also the places of the stub that other code jumps to.
 #pragma once
 
 #include <signal.h>
 #include <sys/syscall.h>
 
 #include <cstdint>
-
-// Syscalls of our own: made from the one stretch of code that is never dispatched, errno untouched.
 
 // NOLINTBEGIN(readability-identifier-naming): the stub's names
 extern "C" {
@@ -23,13 +22,13 @@ void syscost_restorer();
 extern const char syscost_sigreturn[];
 /// Returns by way of `frame`, wherever that lies.
 [[noreturn]] void syscost_sigreturn_from(void* frame);
-/// What a trapped call continues in, with rsp = its Call on a trap stack.
+/// A trapped call continues here, with rsp = its Call on a trap stack.
 extern const char syscost_stub_trapped[];
-/// The same on the caller's stack, with rcx = where the call returns to: what a patched site jumps to.
+/// The same on the caller's stack, with rcx = where the call returns to: a patched site jumps here.
 extern const char syscost_stub[];
 /// The same for int $0x80, with the return address on the stack below the red zone.
 extern const char syscost_stub_int80[];
-/// What a trapped exit continues in, with r11 = the address of `is_used` of the record that it gives back.
+/// A trapped exit continues here, with r11 = the address of `is_used` of the record that it gives back.
 extern const char syscost_end_thread[];
 /// A patched site jumps here if its call needs no care by nature (call.h): r11 = where it returns to. Costs next to
 /// nothing while no lane is armed, and no client looks at calls.
@@ -56,10 +55,8 @@ inline std::uint64_t read_ticks() {
   return std::uint64_t{high} << 32 | low;
 }
 
-// Holds all signals of the calling thread, so that no handler of the program interrupts what we do.
-
-/// Blocks all signals from its constructor to its destructor. Make only raw syscalls meanwhile, because SIGSYS is held,
-/// too.
+/// Blocks all signals of the calling thread from its constructor to its destructor, so that no handler of the program
+/// interrupts our work. Make only raw syscalls meanwhile, because SIGSYS is held, too.
 class SignalsHeld {
  public:
   SignalsHeld() { change(SIG_BLOCK, ~std::uint64_t{0}, &before_); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the stub and the backend share: who is armed, under which segment, and the cells that calls are counted in.
+// The memory that the stub and the backend share: who is armed, under which segment, and the cells that calls are
+// counted in.
 //
 // Everything here is read and written by a thread that stands between two instructions of the user's program. So it is
 // plain memory that is there before the first trap: no constructor, no allocation, no lock. The rules of access:
@@ -78,7 +79,7 @@ struct alignas(64) Lane {
   Account* account;  ///< Null on lane 0: each thread counts in its own.
 };
 
-/// What a call needs after a return on a stack that the child has written over.
+/// A call needs this after a return on a stack that the child has written over.
 struct Saved {
   std::uint64_t return_address;
   std::uint64_t flags;
@@ -102,7 +103,7 @@ struct SignalInfo {
   std::uint64_t rest[14];
 };
 
-/// A SIGSYS of the program that waits (sigsys.h).
+/// A SIGSYS of the program that waits (signals.h).
 struct PendingSignal {
   std::uint32_t state;  ///< Empty, being written or read, full.
   std::uint32_t padding;
@@ -117,11 +118,11 @@ struct alignas(64) Thread {
   std::uint64_t ended = {};     // recordings; numbers the next one
   std::uint64_t given_up = {};  // the reader's: a recording that it waits for no more
   std::uint32_t is_used = {};
-  std::uint32_t blocks_sigsys = {};  // what the program believes; the kernel's mask never holds it
+  std::uint32_t blocks_sigsys = {};  // as the program believes; the kernel's mask never holds it
   std::uint32_t saved_depth = {};
   std::uint32_t id = {};  // the kernel's; 0 = not armed
   Saved saved[kSaved] = {};
-  std::uint64_t execution_room = {};  // command.h: what a child in this memory leaves to its maker
+  std::uint64_t execution_room = {};  // command.h: a child in this memory leaves it to its maker
   std::uint32_t waits_for_child =
       {};                        // this record is lent to that child (command.h); of children in each other, how many
   std::uint32_t own_work = {};   // the thread works for syscost: no fault of the program's is for its calls (faults.h)
@@ -178,7 +179,7 @@ struct Directory {
 /// Why we stopped watching.
 enum class StoodAside : std::uint32_t { no, own_dispatch, own_gs, no_clock, own_sigsys_file, own_filter };
 
-/// A part of the vector state in a signal's frame. What lies between the parts the kernel never writes.
+/// A part of the vector state in a signal's frame. The kernel never writes between the parts.
 struct VectorPart {
   std::uint32_t offset;
   std::uint32_t bytes;
@@ -207,7 +208,7 @@ struct State {
   Life lives[kThreads];                   ///< Of the threads' records.
   std::uint64_t unseen_threads;           ///< Born while there was no place for more.
   std::uint64_t trapped;                  ///< Calls that came by SIGSYS.
-  std::uint64_t frame_bytes;              ///< What the kernel needs on a stack to deliver a signal.
+  std::uint64_t frame_bytes;              ///< The kernel needs so many on a stack to deliver a signal.
   VectorPart vector_parts[kVectorParts];  ///< By number; 0 bytes = there is none.
   std::uint64_t ns_per_tick;              ///< Fixed point, 32 bits after the point; 0 = no usable clock.
   std::uint64_t trampolines;              ///< Where patched sites jump to; each of kTrampolineBytes.
@@ -235,7 +236,7 @@ extern syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThrea
 extern syscost::signal_safe::Thread syscost_foreign_thread;
 /// A child that runs in this memory and is another process: vfork, posix_spawn. The same, but its signals are its own.
 extern syscost::signal_safe::Thread syscost_child_thread;
-/// What the kernel asks before it dispatches: 1 = dispatch, 0 = let pass.
+/// The kernel reads this before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
 /// The program has forbidden itself to read the time-stamp counter: the kernel kills a thread that reads it.
 extern char syscost_forbids_ticks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the stub and the backend share for --syscost_where: the call stacks that were seen, and the counts of each.
+// The memory that the stub and the backend share for --syscost_where: the call stacks that were seen, and the counts of
+// each.
 //
 // The backend reserves all of this before the first window; without the flag there is nothing. The stub only adds: a
 // stack, once it has its number, and a module stay as they are, so the backend reads them without a lock.
@@ -52,7 +53,7 @@ struct KnownStack {
 /// A file that frames lie in.
 struct KnownModule {
   std::uint32_t is_ready;    ///< All of it is written.
-  std::uint32_t is_retired;  ///< Its memory was unmapped: what lies there now is another module.
+  std::uint32_t is_retired;  ///< Its memory was unmapped: another module may lie there now.
   std::uint64_t begin;
   std::uint64_t end;
   std::uint64_t bias;
@@ -101,7 +102,7 @@ struct Places {
   PlaceList list[kPlaceLists];
 };
 
-/// What an unwinding read.
+/// A word that an unwinding read.
 struct Word {
   std::uint64_t address;
   std::uint64_t value;
@@ -143,7 +144,7 @@ struct Walk {
   Word word[kMaxWords];
 };
 
-/// What one thread needs to find its stacks. Made at its first counted call, and left to the next thread of its record.
+/// One thread's memory to find its stacks. Made at its first counted call, and left to the next thread of its record.
 struct Walker {
   alignas(64) unsigned char vectors[kVectorBytes];
   alignas(64) unsigned char stack[kWalkStackBytes];
