@@ -414,7 +414,7 @@ std::string edited(std::string_view text, const BaselineTold& told, std::vector<
       if (!next->is_removal && !known.contains(window_key(next->window))) out += lines_of(next->window, told);
     }
   };
-  bool is_replaced = false;  // the window whose lines these are
+  bool is_replaced = false;  // true while the lines belong to a window that is replaced
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     const auto fields = fields_of(line);

@@ -191,7 +191,7 @@ class Backend {
     static_cast<void>(name);
     return nullptr;
   }
-  /// The one of `extensions` that has this name; null if none has.
+  /// Returns the extension with this name; null if none of them has it.
   template <class... Interfaces>
   static void* pick(std::string_view name, Interfaces*... extensions) {
     void* found = nullptr;

@@ -58,7 +58,7 @@ bool is_no_room_for_thread_because_of_us();
 // libraries included. 8 MiB is a usual limit, and a program that stays below it alone may be above it with syscost. So
 // each large stretch that syscost maps is noted here, and it is known how much the program has by itself.
 
-/// The libraries whose names begin with "libsyscost". Only the first call looks; not inside a window.
+/// The libraries with names that begin with "libsyscost". The first call looks for them, so make it outside windows.
 void note_own_libraries();
 
 /// Why mlockall(MCL_CURRENT) fails now if it fails only because of our memory.

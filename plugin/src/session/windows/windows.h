@@ -81,14 +81,8 @@ class Windows {
   void explain_fork_child_with_window() const;
 
   /// Calls `what` of each observer that takes windows.
-  template <class... Parameters, class... Arguments>
-  void tell(void (WindowObserver::*what)(Parameters...), Arguments&&... arguments) const {
-    for (WindowObserver* one : observers_) {
-      if (one->takes_windows()) (one->*what)(arguments...);
-    }
-  }
-  template <class... Parameters, class... Arguments>
-  void tell(void (WindowObserver::*what)(Parameters...) noexcept, Arguments&&... arguments) const noexcept {
+  template <class Function, class... Arguments>
+  void tell(Function what, Arguments&&... arguments) const {
     for (WindowObserver* one : observers_) {
       if (one->takes_windows()) (one->*what)(arguments...);
     }
