@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
+#include "judge/baseline_windows.h"
+#include "judge/verdict.h"
 #include "simulation.h"
-#include "stats/baseline_windows.h"
-#include "stats/verdict.h"
 
 namespace syscost::bench::simulation {
 namespace {
@@ -27,7 +27,7 @@ AlarmsResult simulate_alarms(std::size_t runs, std::size_t suites, std::uint64_t
   AlarmsResult result;
   std::size_t within = 0;
   for (std::size_t suite = 0; suite < suites; ++suite) {
-    stats::FalseAlarms estimate{runs, 0};
+    judge::FalseAlarms estimate{runs, 0};
     double expected = 0;  // of the next run, given what the runs so far showed
     for (std::size_t i = 0; i < kCounts; ++i) {
       const bool varies = uniform(random) < kShareThatVaries;
@@ -42,7 +42,7 @@ AlarmsResult simulate_alarms(std::size_t runs, std::size_t suites, std::uint64_t
         std::vector<double> others = counts;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(run));
         const stats::Spread one{1, counts[run], counts[run], counts[run]};
-        if (stats::compare_counts(*stats::spread_of(others), one, {}) == stats::Change::grew) ++estimate.departed;
+        if (judge::compare_counts(*stats::spread_of(others), one, {}) == judge::Change::grew) ++estimate.departed;
       }
       if (!has_varied) expected += chance;
     }

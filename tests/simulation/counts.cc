@@ -3,9 +3,9 @@
 #include <random>
 #include <string>
 
+#include "judge/verdict.h"
 #include "model/dataset.h"
 #include "simulation.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::simulation {
@@ -107,9 +107,9 @@ std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::siz
     model::Dataset new_data = run(body, change, repetitions, random);
     const auto old_window = stats::summarize(old_data, model::group_samples(old_data).front(), true);
     const auto new_window = stats::summarize(new_data, model::group_samples(new_data).front(), true);
-    std::vector<stats::Comparison> row = {stats::compare_windows(&old_window, &new_window, {})};
-    stats::decide_doubts(row);
-    regressed += row.front().verdict == stats::Verdict::regressed ? 1 : 0;
+    std::vector<judge::Comparison> row = {judge::compare_windows(&old_window, &new_window, {})};
+    judge::decide_doubts(row);
+    regressed += row.front().verdict == judge::Verdict::regressed ? 1 : 0;
   }
   return regressed;
 }

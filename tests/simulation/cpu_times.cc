@@ -5,14 +5,14 @@
 #include <random>
 #include <vector>
 
+#include "judge/row_times.h"
 #include "simulation.h"
-#include "stats/row_times.h"
 
 namespace syscost::bench::simulation {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 using stats::WindowSummary;
 
 /// Draws wall and processor times of one repetition of a test on a machine that does other things, too.
@@ -65,9 +65,9 @@ CpuResult simulate_cpu(const CpuSetup& setup, std::size_t comparisons, std::uint
     }
     std::vector<Comparison> rows;
     for (std::size_t test = 0; test < setup.tests; ++test) {
-      rows.push_back(stats::compare_windows(&windows[2 * test], &windows[2 * test + 1], {}));
+      rows.push_back(judge::compare_windows(&windows[2 * test], &windows[2 * test + 1], {}));
     }
-    stats::judge_row_times(rows, {}, {});
+    judge::judge_row_times(rows, {}, {});
     const bool is_slowed = setup.slowdown != 1.0;
     const auto alarms = [&](bool (Comparison::*has)(Verdict) const) {
       return std::any_of(rows.begin() + (is_slowed ? 1 : 0), rows.end(),

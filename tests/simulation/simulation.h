@@ -2,7 +2,7 @@
 //
 // Simulated comparisons with a known answer: how often compare's judgement misses or invents.
 //
-// compare's own code judges: stats::judge_times() and stats::compare_windows(). The simulated part is the
+// compare's own code judges: judge::judge_times() and judge::compare_windows(). The simulated part is the
 // measurement: samples drawn from a known distribution, counts that are known to be equal or to differ by one call.
 #pragma once
 
@@ -77,7 +77,7 @@ std::string_view to_string(CallChange change);
 /// waits of threads (futex).
 std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::size_t repetitions, std::uint64_t seed);
 
-/// How well the false alarms of the next run were estimated (stats/baseline_windows.h).
+/// How well the false alarms of the next run were estimated (judge/baseline_windows.h).
 struct AlarmsResult {
   double estimated = 0;     ///< The estimates of all suites, added up.
   double came = 0;          ///< What the known chances say, added up as well.
@@ -109,7 +109,7 @@ struct DoubtsResult {
 DoubtsResult simulate_doubts(Varies varies, Around around, double more, std::size_t doubts, std::size_t gates,
                              std::uint64_t seed);
 
-/// Of histories of a test's times, see stats/history.h.
+/// Of histories of a test's times, see judge/history.h.
 struct StepsResult {
   std::size_t with_steps = 0;  ///< Histories that show a step, wherever.
   std::size_t near = 0;        ///< One at most a run off the true place.

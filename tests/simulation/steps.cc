@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "judge/history.h"
 #include "simulation.h"
-#include "stats/history.h"
 
 namespace syscost::bench::simulation {
 
@@ -22,10 +22,10 @@ StepsResult simulate_steps(std::size_t runs, double noise, double slowdown, std:
     for (std::size_t run = 0; run < runs; ++run) {
       times.push_back(1e5 * (run < at ? 1.0 : slowdown) * std::exp(normal(random)));
     }
-    const std::vector<stats::ChangePoint> found = stats::change_points(times, kThreshold);
+    const std::vector<judge::ChangePoint> found = judge::change_points(times, kThreshold);
     if (found.empty()) continue;
     ++result.with_steps;
-    for (const stats::ChangePoint& one : found) {
+    for (const judge::ChangePoint& one : found) {
       if (one.at + 1 >= at && one.at <= at + 1) {
         ++result.near;
         break;

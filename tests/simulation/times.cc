@@ -5,16 +5,16 @@
 #include <random>
 #include <vector>
 
+#include "judge/time_verdict.h"
 #include "simulation.h"
 #include "stats/significance.h"
-#include "stats/time_verdict.h"
 
 namespace syscost::bench::simulation {
 namespace {
 
-using stats::TimeSamples;
-using stats::TimeVerdict;
-using stats::Verdict;
+using judge::TimeSamples;
+using judge::TimeVerdict;
+using judge::Verdict;
 
 constexpr std::size_t kLooks = 4;
 constexpr std::size_t kSlowed = 0;  // which test the slowdown is of
@@ -66,16 +66,16 @@ bool is_decided(const TimeVerdict& one) {
 
 std::vector<TimeVerdict> compare_once(Clock& clock, const TimesSetup& setup) {
   std::vector<TimeSamples> family(setup.tests);
-  stats::TimeLimits limits;
+  judge::TimeLimits limits;
   if (!setup.has_looks) {
     measure(clock, setup, setup.samples, family);
-    return stats::judge_times(family, limits);
+    return judge::judge_times(family, limits);
   }
   stats::InterimAnalysis look = stats::first_look(setup.samples, setup.tests, limits.alpha);
   for (std::size_t taken = 1;; ++taken) {
     measure(clock, setup, look.rounds, family);
     limits.shares = look.shares;
-    std::vector<TimeVerdict> verdicts = stats::judge_times(family, limits);
+    std::vector<TimeVerdict> verdicts = judge::judge_times(family, limits);
     if (taken == kLooks || std::all_of(verdicts.begin(), verdicts.end(), is_decided)) return verdicts;
     look = stats::next_look(look);
   }

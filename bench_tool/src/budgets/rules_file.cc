@@ -110,10 +110,10 @@ void read_count_rules(const std::string& name, std::string_view key, const toml:
   }
 }
 
-std::optional<stats::Accept> read_accept(const TomlTable& in, csv::Problems& problems) {
+std::optional<judge::Accept> read_accept(const TomlTable& in, csv::Problems& problems) {
   const std::size_t problems_before = problems.count();
   in.check_keys("an accept", {"test", "program", "what", "reason"});
-  stats::Accept accept;
+  judge::Accept accept;
   accept.where = in.where();
   accept.is_in_file = true;
   accept.tests = in.tests();
@@ -123,7 +123,7 @@ std::optional<stats::Accept> read_accept(const TomlTable& in, csv::Problems& pro
     if (const std::string fault = accept.changes.read(*what); !fault.empty())
       in.fault(*in.get("what"), "what: " + fault);
   }
-  accept.reason = stats::reason_text(in.text("reason").value_or(""));
+  accept.reason = judge::reason_text(in.text("reason").value_or(""));
   const toml::node* reason = in.get("reason");
   if (reason == nullptr || (reason->is_string() && accept.reason.empty())) {
     in.fault(reason != nullptr ? *reason : in.table(),

@@ -15,8 +15,8 @@
 
 #include "budgets/budget.h"
 #include "csv/problems.h"
+#include "judge/accept.h"
 #include "model/choice.h"
-#include "stats/accept.h"
 
 namespace syscost::bench::budgets {
 
@@ -44,7 +44,7 @@ struct RulesFile {
   std::vector<Budget> budgets;
   std::vector<CountRule> volatiles;
   std::vector<CountRule> tolerances;
-  std::vector<stats::Accept> accepts;
+  std::vector<judge::Accept> accepts;
   bool gates_waits = false;
 };
 

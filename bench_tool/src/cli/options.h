@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "csv/run_files.h"
+#include "judge/accept.h"
+#include "judge/count_policy.h"
 #include "render/terminal.h"
-#include "stats/accept.h"
-#include "stats/count_policy.h"
 
 namespace syscost::bench::cli {
 
@@ -194,11 +194,11 @@ struct Options {
   bool is_fine = false;
   bool is_strict = false;
   Gate gate = {.counts = true};
-  stats::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
-  std::vector<stats::Accept> accepts;                      ///< Of the rules' file and of --accept-from.
-  std::vector<stats::RuleOfTests> rules_of_tests;          ///< Of the rules' file: those in `counts`.
+  judge::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
+  std::vector<judge::Accept> accepts;                      ///< Of the rules' file and of --accept-from.
+  std::vector<judge::RuleOfTests> rules_of_tests;          ///< Of the rules' file: those in `counts`.
   std::string accept_from;                                 ///< A file with commit messages, or -; empty = none.
-  double threshold = 3;                                    ///< Percent of a time; see stats/time_verdict.h.
+  double threshold = 3;                                    ///< Percent of a time; see judge/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW
 
   std::string

@@ -148,13 +148,13 @@ std::optional<Gate> gate_of(std::string_view words, std::string& unknown) {
 
 /// Returns what is wrong with it.
 std::optional<std::string> set_policy(Options& options, const Raw& raw) {
-  stats::Tolerance tolerance;
+  judge::Tolerance tolerance;
   for (const std::optional<double>& near : {raw.near_abs, raw.near_rel}) {
     if (near && (!std::isfinite(*near) || *near < 0)) return "--near-abs and --near-rel take a number, 0 or more";
   }
   if (raw.near_abs) tolerance.abs = *raw.near_abs;
   if (raw.near_rel) tolerance.rel = *raw.near_rel / 100;
-  options.counts = stats::CountPolicy(tolerance);
+  options.counts = judge::CountPolicy(tolerance);
   if (raw.gates_waits) options.counts.gate_waits();
   for (const std::string& selector : raw.volatiles) {
     if (const auto fault = options.counts.add_volatile(selector)) return "--volatile: " + *fault;

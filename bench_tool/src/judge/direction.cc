@@ -344,13 +344,6 @@ class Judge {
 
 }  // namespace
 
-bool is_too_early(std::string_view syscall, std::string_view errno_name) {
-  static constexpr std::string_view kErrnos[] = {"EAGAIN", "EALREADY", "EINPROGRESS", "EINTR", "ETIMEDOUT"};
-  // Of a lock it is the answer.
-  if (syscall == "flock" || syscall == "fcntl") return errno_name == "EINTR";
-  return std::find(std::begin(kErrnos), std::end(kErrnos), errno_name) != std::end(kErrnos);
-}
-
 Direction direction_of(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures) {
   return Judge(calls, failures).direction();
 }

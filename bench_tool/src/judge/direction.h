@@ -68,9 +68,6 @@ struct FailureCount {
   double after = 0;
 };
 
-/// True for an errno by which a call says that it is to be made again: how often that happens depends on time.
-bool is_too_early(std::string_view syscall, std::string_view errno_name);
-
 enum class Word { same, improved, exchanged, red };
 
 /// The first reason of a red.

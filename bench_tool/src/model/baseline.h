@@ -73,7 +73,7 @@ struct Baseline {
   /// The parts of the environment that may change counts: backend, kernel release, filter, ...; a value may be empty.
   std::vector<std::pair<std::string, std::string>> surroundings;
   std::size_t runs = 0;
-  /// The count that stats/baseline_windows.h makes over `runs`; none if there are fewer than 3 runs.
+  /// The count that judge/baseline_windows.h makes over `runs`; none if there are fewer than 3 runs.
   std::optional<std::size_t> tests_that_departed;
   std::map<std::string, std::string> classes;  ///< By name of the syscall, without detail: `file;desc`.
   std::vector<BaselineWindow> windows;

@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "judge/direction.h"
 #include "model/row_parser.h"
 
 namespace syscost::bench::stats {
@@ -229,7 +228,7 @@ Numbers RepetitionAggregator::timely_calls(const Series& series, PerRunCalls per
       const auto errnos = model::parse_errnos(data_.text(row->errnos));
       if (!errnos) return std::nullopt;  // refused when it was loaded
       for (const auto& [name, failures] : *errnos) {
-        if (judge::is_too_early(syscall, name)) count -= static_cast<double>(failures) / divisors_[i];
+        if (is_too_early(syscall, name)) count -= static_cast<double>(failures) / divisors_[i];
       }
     }
     values_.push_back(std::max(count, 0.0));
@@ -289,6 +288,13 @@ ErrnoNumbers RepetitionAggregator::errno_numbers(const Series& series, model::Na
     spreads.emplace(name, *spread_of(std::move(values)));
   }
   return spreads;
+}
+
+bool is_too_early(std::string_view syscall, std::string_view errno_name) {
+  static constexpr std::string_view kErrnos[] = {"EAGAIN", "EALREADY", "EINPROGRESS", "EINTR", "ETIMEDOUT"};
+  // Of a lock it is the answer.
+  if (syscall == "flock" || syscall == "fcntl") return errno_name == "EINTR";
+  return std::find(std::begin(kErrnos), std::end(kErrnos), errno_name) != std::end(kErrnos);
 }
 
 }  // namespace syscost::bench::stats

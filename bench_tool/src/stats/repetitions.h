@@ -170,4 +170,7 @@ class RepetitionAggregator {
   bool is_per_iteration_ = false;
 };
 
+/// True for an errno by which a call says that it is to be made again: how often that happens depends on time.
+bool is_too_early(std::string_view syscall, std::string_view errno_name);
+
 }  // namespace syscost::bench::stats

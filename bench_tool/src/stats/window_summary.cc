@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "model/row_parser.h"
-#include "stats/several_processes.h"
+#include "stats/processes.h"
 
 namespace syscost::bench::stats {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "csv/reader.h"
+#include "judge/verdict.h"
 #include "model/dataset.h"
 #include "model/loader.h"
 #include "require.h"
 #include "stats/latency.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::fuzz {
@@ -47,8 +47,8 @@ void read_any_bytes(const std::uint8_t* data, std::size_t size) {
   model::Dataset dataset = model::load_text("fuzz", text, options, problems);
   for (const model::Group& group : model::group_samples(dataset)) {
     const stats::WindowSummary window = stats::summarize(dataset, group, true);
-    const stats::Comparison same = stats::compare_windows(&window, &window, {});
-    require(same.verdict != stats::Verdict::regressed && same.verdict != stats::Verdict::improved,
+    const judge::Comparison same = judge::compare_windows(&window, &window, {});
+    require(same.verdict != judge::Verdict::regressed && same.verdict != judge::Verdict::improved,
             "a test compared with itself does not change");
     csv::Problems ignored;
     for (const stats::SyscallLatency& one : stats::latencies_of(dataset, group, {}, ignored)) {

@@ -11,7 +11,7 @@ namespace syscost::bench::commands {
 namespace {
 
 struct Lines {
-  std::vector<stats::Accept> accepts;
+  std::vector<judge::Accept> accepts;
   std::string problems;
 };
 
@@ -28,7 +28,7 @@ TEST(AcceptLines, SayTestChangesAndReason) {
   const Lines lines =
       parse("a subject\n\nSome text.\n\nSyscost-Accept: Log.Reads: +1 openat, ENOENT -- it is -- meant\n");
   ASSERT_EQ(lines.accepts.size(), 1U) << lines.problems;
-  const stats::Accept& one = lines.accepts.front();
+  const judge::Accept& one = lines.accepts.front();
   EXPECT_EQ(one.tests.text(), "Log.Reads");
   EXPECT_EQ(one.changes.text(), "+1 openat, ENOENT");
   EXPECT_EQ(one.reason, "it is -- meant");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What a project accepts is green and shown; all else of the same test is judged as before.
-#include "stats/accept.h"
+#include "judge/accept.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "commands/compare/count_rules.h"
-#include "stats/open_counts.h"
+#include "judge/open_counts.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 Accept accept_of(const std::string& what, const std::string& test = "S.T") {
@@ -30,10 +30,10 @@ Accept accept_of(const std::string& what, const std::string& test = "S.T") {
 
 using Counts = std::vector<std::pair<std::string, double>>;
 
-WindowSummary calls_of(const Counts& counts) {
-  std::vector<SyscallSummary> calls;
+stats::WindowSummary calls_of(const Counts& counts) {
+  std::vector<stats::SyscallSummary> calls;
   for (const auto& [name, count] : counts) calls.push_back(syscall(name, exact(count)));
-  WindowSummary one = window(std::move(calls));
+  stats::WindowSummary one = window(std::move(calls));
   one.kind = "test";
   one.program = "tests";
   return one;
@@ -44,7 +44,7 @@ class Accepts : public ::testing::Test {
   const Comparison& judge(const Counts& before, const Counts& after, const std::vector<Accept>& accepts) {
     return judge_windows(calls_of(before), calls_of(after), accepts);
   }
-  const Comparison& judge_windows(const WindowSummary& before, const WindowSummary& after,
+  const Comparison& judge_windows(const stats::WindowSummary& before, const stats::WindowSummary& after,
                                   const std::vector<Accept>& accepts) {
     windows_.push_back(before);
     windows_.push_back(after);
@@ -57,7 +57,7 @@ class Accepts : public ::testing::Test {
   std::string unused() const { return unused_.empty() ? "" : unused_.front(); }
 
  private:
-  std::deque<WindowSummary> windows_;
+  std::deque<stats::WindowSummary> windows_;
   std::vector<Comparison> rows_;
   std::vector<std::string> unused_;
 };
@@ -129,8 +129,8 @@ TEST_F(Accepts, OfOneSyncLeaveOthersJudged) {
 }
 
 TEST_F(Accepts, OfFailuresAreOfTheirErrno) {
-  WindowSummary before = calls_of({{"openat", 3}});
-  WindowSummary after = before;
+  stats::WindowSummary before = calls_of({{"openat", 3}});
+  stats::WindowSummary after = before;
   (*after.syscalls[0].errnos)["ENOENT"] = exact(1);
   for (const char* what : {"ENOENT", "+1 ENOENT (new in openat)", "openat", "%file"}) {
     after.syscalls[0].classes = before.syscalls[0].classes = "file;desc";
@@ -142,8 +142,8 @@ TEST_F(Accepts, OfFailuresAreOfTheirErrno) {
 }
 
 TEST_F(Accepts, TakeCountsOutOfDoubt) {
-  WindowSummary before = calls_of({{"write", 300}});
-  WindowSummary after = calls_of({{"writev", 1}});
+  stats::WindowSummary before = calls_of({{"write", 300}});
+  stats::WindowSummary after = calls_of({{"writev", 1}});
   before.has_other_threads = after.has_other_threads = true;
   EXPECT_EQ(judge_windows(before, after, {}).verdict, Verdict::in_doubt);
   EXPECT_EQ(judge_windows(before, after, {accept_of("data out")}).verdict, Verdict::accepted);
@@ -153,9 +153,9 @@ TEST_F(Accepts, TakeCountsOutOfDoubt) {
 
 // Else who accepts something that shrank by chance would let something else grow.
 TEST_F(Accepts, OfADoubtPayForNothing) {
-  WindowSummary before = calls_of({{"read", 9}, {"pread64", 1}});
-  WindowSummary after = calls_of({{"read", 4}, {"pread64", 6}});
-  before.syscalls[0].calls = spread_of({8, 9});  // it varies, pread64 does not
+  stats::WindowSummary before = calls_of({{"read", 9}, {"pread64", 1}});
+  stats::WindowSummary after = calls_of({{"read", 4}, {"pread64", 6}});
+  before.syscalls[0].calls = stats::spread_of({8, 9});  // it varies, pread64 does not
   EXPECT_EQ(judge_windows(before, after, {}).verdict, Verdict::regressed);
   EXPECT_EQ(judge_windows(before, after, {accept_of("read")}).verdict, Verdict::regressed);
   EXPECT_EQ(judge_windows(before, after, {accept_of("data in")}).verdict, Verdict::accepted);
@@ -176,19 +176,19 @@ TEST_F(Accepts, TurnNothingRed) {
 }
 
 TEST_F(Accepts, DoNotHideATestThatFailedOrLostCounts) {
-  const WindowSummary before = calls_of({{"openat", 1}});
-  WindowSummary failed = calls_of({{"openat", 2}});
+  const stats::WindowSummary before = calls_of({{"openat", 1}});
+  stats::WindowSummary failed = calls_of({{"openat", 2}});
   failed.outcomes = {{"failed", 2}};
   EXPECT_EQ(judge_windows(before, failed, {accept_of("")}).verdict, Verdict::errored);
   EXPECT_EQ(unused(), "accept of S.T (syscost.toml:1) matched nothing: S.T is errored, which no accept hides");
-  WindowSummary lossy = calls_of({{"openat", 2}});
+  stats::WindowSummary lossy = calls_of({{"openat", 2}});
   lossy.lost = 3;
   EXPECT_EQ(judge_windows(before, lossy, {accept_of("")}).verdict, Verdict::inconclusive);
 }
 
 TEST_F(Accepts, OfLeaksAreOfDescriptorsThatStayOpen) {
-  WindowSummary before = calls_of({{"openat", 3}, {"close", 3}});
-  WindowSummary after = calls_of({{"openat", 3}, {"close", 1}});
+  stats::WindowSummary before = calls_of({{"openat", 3}, {"close", 3}});
+  stats::WindowSummary after = calls_of({{"openat", 3}, {"close", 1}});
   before.descriptors_left = exact(0);
   after.descriptors_left = exact(2);
   EXPECT_EQ(judge_windows(before, after, {}).verdict, Verdict::regressed);
@@ -220,8 +220,8 @@ TEST_F(Accepts, AreOfTheirProgram) {
   EXPECT_EQ(judge({{"openat", 1}}, {{"openat", 2}}, {one}).verdict, Verdict::regressed);
   one.tests.program = "te*";
   EXPECT_EQ(judge({{"openat", 1}}, {{"openat", 2}}, {one}).verdict, Verdict::accepted);
-  WindowSummary before = calls_of({{"openat", 1}});
-  WindowSummary after = calls_of({{"openat", 2}});
+  stats::WindowSummary before = calls_of({{"openat", 1}});
+  stats::WindowSummary after = calls_of({{"openat", 2}});
   before.name = after.name = "S.T (tests)";  // several programs have it
   EXPECT_EQ(judge_windows(before, after, {accept_of("openat")}).verdict, Verdict::accepted);
   EXPECT_EQ(judge_windows(before, after, {accept_of("openat", "S.T (tests)")}).verdict, Verdict::accepted);
@@ -229,8 +229,8 @@ TEST_F(Accepts, AreOfTheirProgram) {
 }
 
 TEST_F(Accepts, AreNotRunAgain) {
-  WindowSummary before = calls_of({{"write", 300}, {"read", 1}});
-  WindowSummary after = calls_of({{"writev", 1}, {"read", 2}});
+  stats::WindowSummary before = calls_of({{"write", 300}, {"read", 1}});
+  stats::WindowSummary after = calls_of({{"writev", 1}, {"read", 2}});
   before.has_other_threads = after.has_other_threads = true;
   const auto open_tests = [&](const std::vector<Accept>& accepts) {
     return OpenCounts({judge_windows(before, after, accepts)}, RunsAgain::both_sides).tests();
@@ -242,7 +242,7 @@ TEST_F(Accepts, AreNotRunAgain) {
 
 // What is printed can be written into a commit message as it is.
 TEST_F(Accepts, TakeTheLineThatBenchPrints) {
-  const auto accepts_itself = [&](const WindowSummary& before, const WindowSummary& after) {
+  const auto accepts_itself = [&](const stats::WindowSummary& before, const stats::WindowSummary& after) {
     const Comparison& row = judge_windows(before, after, {});
     EXPECT_EQ(row.verdict, Verdict::regressed) << row.name;
     std::string line = commands::accept_line(row);
@@ -256,8 +256,8 @@ TEST_F(Accepts, TakeTheLineThatBenchPrints) {
             "Syscost-Accept: S.T: +2 openat -- REASON");
   EXPECT_EQ(accepts_itself(calls_of({{"fsync", 4}}), calls_of({{"fdatasync", 1}})),
             "Syscost-Accept: S.T: +1 fdatasync, -4 fsync -- REASON");
-  WindowSummary before = calls_of({{"openat", 3}, {"close", 3}});
-  WindowSummary after = before;
+  stats::WindowSummary before = calls_of({{"openat", 3}, {"close", 3}});
+  stats::WindowSummary after = before;
   (*after.syscalls[0].errnos)["ENOENT"] = exact(1);
   after.name = before.name = "Scenario: a \"log\" -- in German";
   before.descriptors_left = exact(0);
@@ -307,4 +307,4 @@ TEST(ChangeChoice, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -16,10 +16,10 @@
 
 #include "baseline_file.h"
 #include "csv_text.h"
+#include "judge/baseline_windows.h"
+#include "judge/verdict.h"
 #include "model/dataset.h"
 #include "model/loader.h"
-#include "stats/baseline_windows.h"
-#include "stats/verdict.h"
 
 namespace syscost::bench {
 namespace {
@@ -43,20 +43,20 @@ TEST_P(BaselineOf, SaysWhatTheRunSaid) {
   written.surroundings = {{"filter", ""}};
   std::size_t judged = 0;
   for (std::size_t i = 0; i < windows.size(); ++i) {
-    if (!stats::fault_of(windows[i]).text.empty()) continue;
+    if (!judge::fault_of(windows[i]).text.empty()) continue;
     written.windows.push_back(
-        stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
+        judge::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
   }
   csv::Problems problems;
   const auto read = model::parse_baseline("it", model::to_text(written), problems);
   ASSERT_TRUE(read.has_value()) << model::to_text(written);
   ASSERT_EQ(read->windows.size(), written.windows.size());
   for (const model::BaselineWindow& line : read->windows) {
-    const stats::WindowSummary from_file = stats::from_baseline(*read, line);
+    const stats::WindowSummary from_file = judge::from_baseline(*read, line);
     for (std::size_t i = 0; i < windows.size(); ++i) {
       if (model::base_name(data, groups[i]) != line.name || data.text(groups[i].program) != line.program) continue;
-      const stats::Comparison row = stats::compare_windows(&from_file, &windows[i], {});
-      EXPECT_EQ(stats::to_string(row.verdict), "same") << line.name << ": " << row.reason;
+      const judge::Comparison row = judge::compare_windows(&from_file, &windows[i], {});
+      EXPECT_EQ(judge::to_string(row.verdict), "same") << line.name << ": " << row.reason;
       EXPECT_EQ(row.deltas.size(), 0U) << line.name;
       ++judged;
     }

@@ -17,20 +17,20 @@ namespace syscost::bench {
 namespace {
 
 using commands::Cause;
-using stats::Comparison;
+using judge::Comparison;
 
 class Causes : public ::testing::Test {
  protected:
   /// A test with `more` further calls of write; `line` of log.cc makes them, if it is not 0.
   void add(const std::string& name, double more, std::uint64_t line) {
     const stats::WindowSummary& before = windows_.emplace_back(
-        stats::window({stats::syscall("write", stats::exact(5)), stats::syscall("read", stats::exact(2))}));
+        judge::window({judge::syscall("write", judge::exact(5)), judge::syscall("read", judge::exact(2))}));
     const stats::WindowSummary& after = windows_.emplace_back(
-        stats::window({stats::syscall("write", stats::exact(5 + more)), stats::syscall("read", stats::exact(2))}));
+        judge::window({judge::syscall("write", judge::exact(5 + more)), judge::syscall("read", judge::exact(2))}));
     for (stats::WindowSummary* window : {&windows_[windows_.size() - 2], &windows_.back()}) {
       window->has_other_threads = false;
     }
-    Comparison& row = rows_.emplace_back(stats::compare_windows(&before, &after, {}));
+    Comparison& row = rows_.emplace_back(judge::compare_windows(&before, &after, {}));
     row.name = name;
     if (line == 0) return;
     stats::SiteChange site;
@@ -38,8 +38,8 @@ class Causes : public ::testing::Test {
     site.site.line = line;
     site.site.function = "Log::write_all";
     site.site.line_in_function = line % 10;
-    site.old_count = stats::exact(5);
-    site.new_count = stats::exact(5 + more);
+    site.old_count = judge::exact(5);
+    site.new_count = judge::exact(5 + more);
     row.deltas.front().sites.push_back(site);
   }
   std::vector<Cause> causes() const {
@@ -78,9 +78,9 @@ TEST_F(Causes, AreNotNamedWhereTheRowsSayAsMuch) {
 
 TEST_F(Causes, OfTestsThatAreMissingAreOne) {
   for (const char* name : {"Log.A", "Log.B"}) {
-    stats::WindowSummary& gone = windows_.emplace_back(stats::window({}));
+    stats::WindowSummary& gone = windows_.emplace_back(judge::window({}));
     gone.kind = "test";
-    rows_.push_back(stats::compare_windows(&gone, nullptr, {}));
+    rows_.push_back(judge::compare_windows(&gone, nullptr, {}));
     rows_.back().name = name;
   }
   EXPECT_EQ(text(), "causes: 1\n  missing in 2 tests: Log.A, Log.B\n");

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // What may vary: tolerances, volatile syscalls, and calls that moved between the tests of a program.
-#include "stats/count_policy.h"
+#include "judge/count_policy.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 TEST(CountPolicy, GivesEachSyscallTheLastToleranceThatNamesIt) {
@@ -53,4 +53,4 @@ TEST(CountPolicy, LetsTheCommandLineDecideOverAFile) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

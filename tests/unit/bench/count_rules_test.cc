@@ -39,7 +39,7 @@ class CountRules : public ::testing::Test {
 
   fs::path before_ = fs::current_path();
   fs::path folder_;
-  stats::CountPolicy policy_;
+  judge::CountPolicy policy_;
   csv::Problems problems_;
 };
 

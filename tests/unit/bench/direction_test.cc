@@ -3,6 +3,7 @@
 // Changes of the kind that public projects made, with the calls of a model of each: what would stop a maintainer, and
 // what would not.
 #include "judge/direction.h"
+#include "stats/repetitions.h"
 
 #include <gtest/gtest.h>
 
@@ -162,11 +163,11 @@ TEST(Direction, LetsOneCallTakeThePlaceOfAnother) {
 }
 
 TEST(Direction, KnowsFailuresThatSayThatItIsTooEarly) {
-  EXPECT_TRUE(is_too_early("recvfrom", "EAGAIN"));
-  EXPECT_TRUE(is_too_early("futex", "ETIMEDOUT"));
-  EXPECT_TRUE(is_too_early("flock", "EINTR"));
-  EXPECT_FALSE(is_too_early("flock", "EAGAIN")) << "somebody else has the lock: an answer";
-  EXPECT_FALSE(is_too_early("openat", "ENOENT"));
+  EXPECT_TRUE(stats::is_too_early("recvfrom", "EAGAIN"));
+  EXPECT_TRUE(stats::is_too_early("futex", "ETIMEDOUT"));
+  EXPECT_TRUE(stats::is_too_early("flock", "EINTR"));
+  EXPECT_FALSE(stats::is_too_early("flock", "EAGAIN")) << "somebody else has the lock: an answer";
+  EXPECT_FALSE(stats::is_too_early("openat", "ENOENT"));
 }
 
 // docs/statistics.md, "Families of calls".

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 class Doubts : public ::testing::Test {
@@ -28,14 +28,14 @@ class Doubts : public ::testing::Test {
   }
 
  private:
-  const WindowSummary& reads(const std::vector<double>& counts) {
-    WindowSummary& one = windows_.emplace_back(window({syscall("read", *spread_of(counts))}));
+  const stats::WindowSummary& reads(const std::vector<double>& counts) {
+    stats::WindowSummary& one = windows_.emplace_back(window({syscall("read", *stats::spread_of(counts))}));
     one.n = counts.size();
     one.has_other_threads = true;
     return one;
   }
 
-  std::deque<WindowSummary> windows_;
+  std::deque<stats::WindowSummary> windows_;
   std::vector<Comparison> rows_;
 };
 
@@ -82,12 +82,12 @@ TEST_F(Doubts, OfRunsThatOverlapAreNone) {
 }
 
 /// The reason of a doubt, if other threads made calls `before` and `after`, and a test that waits reads `now` times.
-std::string why(std::optional<bool> before, std::optional<bool> after, const Spread& now) {
-  SyscallSummary futex = syscall("futex", exact(5));
+std::string why(std::optional<bool> before, std::optional<bool> after, const stats::Spread& now) {
+  stats::SyscallSummary futex = syscall("futex", exact(5));
   futex.classes = "wait;volatile";
   futex.is_wait = true;
-  WindowSummary old_window = window({syscall("read", exact(20)), futex});
-  WindowSummary new_window = window({syscall("read", now), futex});
+  stats::WindowSummary old_window = window({syscall("read", exact(20)), futex});
+  stats::WindowSummary new_window = window({syscall("read", now), futex});
   old_window.has_other_threads = before;
   new_window.has_other_threads = after;
   std::vector<Comparison> rows = {compare_windows(&old_window, &new_window, {})};
@@ -100,7 +100,7 @@ TEST(ReasonsOfDoubts, AreTheSideWithThreadsOrNoKnowledgeOfThemOrCountsThatVary) 
   EXPECT_EQ(why(false, true, exact(21)), "other threads made calls");
   EXPECT_EQ(why({}, {}, exact(21)), "other threads may have made calls");
   EXPECT_EQ(why(false, {}, exact(21)), "other threads may have made calls");
-  EXPECT_EQ(why(false, false, *spread_of({21, 22})), "counts vary");
+  EXPECT_EQ(why(false, false, *stats::spread_of({21, 22})), "counts vary");
 }
 
 TEST_F(Doubts, AreDecidedForFewerCalls) {
@@ -109,4 +109,4 @@ TEST_F(Doubts, AreDecidedForFewerCalls) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/baseline_windows.h"
+#include "judge/baseline_windows.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "simulation.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 TEST(FalseAlarms, AreThoseSeenOnceOverTheRuns) {
@@ -29,4 +29,4 @@ TEST(FalseAlarms, AreEstimatedOnTheCarefulSideInSimulatedSuites) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

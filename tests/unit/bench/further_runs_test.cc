@@ -121,7 +121,7 @@ class InTurns : public FurtherRuns {
   }
   std::vector<std::string_view> verdicts() const {
     std::vector<std::string_view> words;
-    for (const stats::Comparison& row : result_.rows) words.push_back(stats::to_string(row.verdict));
+    for (const judge::Comparison& row : result_.rows) words.push_back(judge::to_string(row.verdict));
     std::sort(words.begin(), words.end());
     return words;
   }

@@ -7,8 +7,8 @@ namespace syscost::bench::commands {
 namespace {
 
 using Words = std::vector<std::string_view>;
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 using stats::WindowSummary;
 
 constexpr cli::Gate kCounts = {.counts = true};
@@ -26,7 +26,7 @@ WindowSummary window(std::map<std::string_view, std::size_t> outcomes, std::stri
 }
 
 Words failures(const WindowSummary* old_window, const WindowSummary* new_window, const cli::Gate& gate = kCounts) {
-  return gate_failures(stats::compare_windows(old_window, new_window, {}), gate);
+  return gate_failures(judge::compare_windows(old_window, new_window, {}), gate);
 }
 
 const WindowSummary kPassed = window({{"passed", 2}});
@@ -78,7 +78,7 @@ TEST(Gate, LetsSetUpsAndScopesVanish) {
 }
 
 TEST(Gate, SaysByWhichMeasures) {
-  Comparison row = stats::compare_windows(&kPassed, &kPassed, {});
+  Comparison row = judge::compare_windows(&kPassed, &kPassed, {});
   row.verdict = Verdict::regressed;
   row.time.emplace().verdict = Verdict::regressed;
   row.cpu.emplace().verdict = Verdict::regressed;
@@ -92,7 +92,7 @@ TEST(Gate, SaysByWhichMeasures) {
 }
 
 TEST(Gate, IsAnsweredByOneOfTwoTimes) {
-  Comparison row = stats::compare_windows(&kPassed, &kPassed, {});
+  Comparison row = judge::compare_windows(&kPassed, &kPassed, {});
   row.time.emplace().verdict = Verdict::inconclusive;
   EXPECT_FALSE(lacks_answer(row, kCounts));
   EXPECT_TRUE(lacks_answer(row, kAll));

@@ -26,8 +26,8 @@ using Counts = std::vector<std::pair<std::string, double>>;
 /// A test that was counted.
 stats::WindowSummary counted(const std::string& name, const Counts& counts) {
   std::vector<stats::SyscallSummary> syscalls;
-  for (const auto& [syscall, calls] : counts) syscalls.push_back(stats::syscall(syscall, stats::exact(calls)));
-  stats::WindowSummary window = stats::window(std::move(syscalls));
+  for (const auto& [syscall, calls] : counts) syscalls.push_back(judge::syscall(syscall, judge::exact(calls)));
+  stats::WindowSummary window = judge::window(std::move(syscalls));
   window.name = name;
   window.kind = "test";
   window.origin = "syscost";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // A test's history: where its counts and times changed, and where they only varied.
-#include "stats/history.h"
+#include "judge/history.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace syscost::bench {
 namespace {
 
-using stats::HistoryRun;
+using judge::HistoryRun;
 using testing::Cells;
 using testing::load;
 using testing::syscall_row;
@@ -43,7 +43,7 @@ struct Runs {
     options.all_runs = true;
     loaded = load(rows, options);
     groups = model::group_samples(loaded.data);
-    runs = stats::history_of(loaded.data, groups.front(), {}, 0.03);
+    runs = judge::history_of(loaded.data, groups.front(), {}, 0.03);
   }
 
   std::vector<std::size_t> steps() const {
@@ -65,7 +65,7 @@ TEST(History, AStepIsWhereACountBecomesAnother) {
   const Runs history({3, 3, 3, 5, 5, 2});
   EXPECT_EQ(history.loaded.problems, "");
   ASSERT_EQ(history.steps(), (Places{3, 5}));
-  const stats::Comparison& step = *history.runs[3].step;
+  const judge::Comparison& step = *history.runs[3].step;
   ASSERT_EQ(step.deltas.size(), 1U);
   EXPECT_EQ(step.deltas[0].syscall, "read");
   EXPECT_EQ(step.deltas[0].old_count.median, 3);
@@ -89,7 +89,7 @@ TEST(History, ARunWithoutTheTestIsThereAndIsNoStep) {
 TEST(ChangePoints, AreWhereTimesBecomeOthers) {
   std::vector<double> times;
   for (int i = 0; i < 60; ++i) times.push_back((i < 20 ? 100 : i < 45 ? 130 : 90) + i * 37 % 11 * 0.5);
-  const auto found = stats::change_points(times, 0.03);
+  const auto found = judge::change_points(times, 0.03);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].at, 20U);
   EXPECT_EQ(found[1].at, 45U);
@@ -99,20 +99,20 @@ TEST(ChangePoints, AreWhereTimesBecomeOthers) {
 }
 
 TEST(ChangePoints, AreNotInWhatIsEqualShortOrDisturbedOnce) {
-  EXPECT_TRUE(stats::change_points(std::vector<double>(50, 7.0), 0.03).empty());
-  EXPECT_TRUE(stats::change_points(std::vector<double>{1, 1, 1, 9, 9, 9}, 0.03).empty());
-  EXPECT_TRUE(stats::change_points({}, 0.03).empty());
+  EXPECT_TRUE(judge::change_points(std::vector<double>(50, 7.0), 0.03).empty());
+  EXPECT_TRUE(judge::change_points(std::vector<double>{1, 1, 1, 9, 9, 9}, 0.03).empty());
+  EXPECT_TRUE(judge::change_points({}, 0.03).empty());
   std::vector<double> times;
   for (int i = 0; i < 40; ++i) times.push_back(100 + i * 37 % 11);
   times[17] = 900;
-  EXPECT_TRUE(stats::change_points(times, 0.03).empty());
+  EXPECT_TRUE(judge::change_points(times, 0.03).empty());
 }
 
 /// Where `firsts` values and then `lasts` others change; 0: nowhere.
 std::size_t place_of_change(std::size_t firsts, std::size_t lasts) {
   std::vector<double> times(firsts, 100);
   times.insert(times.end(), lasts, 200);
-  const auto found = stats::change_points(times, 0.03);
+  const auto found = judge::change_points(times, 0.03);
   EXPECT_LE(found.size(), 1U);
   return found.empty() ? 0 : found[0].at;
 }
@@ -122,16 +122,16 @@ TEST(ChangePoints, HaveThreeValuesOnEachSide) {
   EXPECT_EQ(place_of_change(40, 3), 40U);
   std::vector<double> last_two(60, 100);
   last_two.insert(last_two.end(), {90, 900, 900});
-  EXPECT_TRUE(stats::change_points(last_two, 0.03).empty());
+  EXPECT_TRUE(judge::change_points(last_two, 0.03).empty());
 }
 
 TEST(ChangePoints, CanBeFoundFromTheLeastLengthOn) {
   // `bench log` says of shorter histories that they are too short. The clearest change is one in the middle.
-  for (std::size_t length = 2; length < stats::kLeastHistory; ++length) {
+  for (std::size_t length = 2; length < judge::kLeastHistory; ++length) {
     EXPECT_EQ(place_of_change(length / 2, length - length / 2), 0U) << length;
   }
-  const std::size_t half = stats::kLeastHistory / 2;
-  EXPECT_EQ(place_of_change(half, stats::kLeastHistory - half), half);
+  const std::size_t half = judge::kLeastHistory / 2;
+  EXPECT_EQ(place_of_change(half, judge::kLeastHistory - half), half);
 }
 
 TEST(ChangePoints, OfValuesThatAreOftenEqualAreInTheirPlace) {
@@ -141,15 +141,15 @@ TEST(ChangePoints, OfValuesThatAreOftenEqualAreInTheirPlace) {
 TEST(ChangePoints, OfTheThresholdItselfAreNotSaid) {
   std::vector<double> times(10, 100);
   times.insert(times.end(), 10, 103);
-  EXPECT_TRUE(stats::change_points(times, 0.03).empty());
-  EXPECT_EQ(stats::change_points(times, 0.029).size(), 1U);
+  EXPECT_TRUE(judge::change_points(times, 0.03).empty());
+  EXPECT_EQ(judge::change_points(times, 0.029).size(), 1U);
 }
 
 TEST(ChangePoints, OfLessThanTheThresholdAreNotSaid) {
   std::vector<double> times;
   for (int i = 0; i < 60; ++i) times.push_back((i < 30 ? 100 : 102) + i * 37 % 11 * 0.01);
-  EXPECT_TRUE(stats::change_points(times, 0.03).empty());
-  EXPECT_EQ(stats::change_points(times, 0.01).size(), 1U);
+  EXPECT_TRUE(judge::change_points(times, 0.03).empty());
+  EXPECT_EQ(judge::change_points(times, 0.01).size(), 1U);
 }
 
 // docs/statistics.md has the rates of more histories.

@@ -9,26 +9,27 @@
 
 #include "baseline_file.h"
 #include "csv_text.h"
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
-SyscallSummary wait_of(const std::string& name, Numbers calls) {
-  SyscallSummary one = syscall(name, calls);
+stats::SyscallSummary wait_of(const std::string& name, stats::Numbers calls) {
+  stats::SyscallSummary one = syscall(name, calls);
   one.classes = "wait;volatile";
   one.is_wait = true;
   return one;
 }
 
-WindowSummary waits(bool has_other_threads, std::vector<SyscallSummary> calls) {
-  WindowSummary one = window(std::move(calls));
+stats::WindowSummary waits(bool has_other_threads, std::vector<stats::SyscallSummary> calls) {
+  stats::WindowSummary one = window(std::move(calls));
   one.has_other_threads = has_other_threads;
   return one;
 }
 
-Comparison compare(const WindowSummary& before, const WindowSummary& after, const CountPolicy& policy = {}) {
+Comparison compare(const stats::WindowSummary& before, const stats::WindowSummary& after,
+                   const CountPolicy& policy = {}) {
   return compare_windows(&before, &after, policy);
 }
 
@@ -40,8 +41,8 @@ CountPolicy gating() {
 
 TEST(NewWaits, AreNamedAlsoInTestsWithThreads) {
   for (const char* name : {"poll", "ppoll", "clock_nanosleep", "nanosleep", "epoll_wait", "select", "sched_yield"}) {
-    const WindowSummary before = waits(true, {wait_of("futex", exact(42))});
-    const WindowSummary after = waits(true, {wait_of(name, exact(15))});
+    const stats::WindowSummary before = waits(true, {wait_of("futex", exact(42))});
+    const stats::WindowSummary after = waits(true, {wait_of(name, exact(15))});
     const Comparison row = compare(before, after);
     EXPECT_EQ(row.verdict, Verdict::same) << name;
     EXPECT_EQ(row.reason, std::string("a wait that OLD never made: 15 ") + name);
@@ -51,8 +52,8 @@ TEST(NewWaits, AreNamedAlsoInTestsWithThreads) {
 }
 
 TEST(NewWaits, OfOneThreadAreNamedBesideTheVerdict) {
-  const WindowSummary before = waits(false, {wait_of("poll", exact(10))});
-  const WindowSummary after = waits(false, {wait_of("nanosleep", exact(10))});
+  const stats::WindowSummary before = waits(false, {wait_of("poll", exact(10))});
+  const stats::WindowSummary after = waits(false, {wait_of("nanosleep", exact(10))});
   const Comparison row = compare(before, after);
   EXPECT_EQ(row.verdict, Verdict::exchanged);
   EXPECT_EQ(row.reason, "a wait that OLD never made: 10 nanosleep");
@@ -60,16 +61,16 @@ TEST(NewWaits, OfOneThreadAreNamedBesideTheVerdict) {
 }
 
 TEST(NewWaits, AreNoneThatSomeRunOfOldMade) {
-  const WindowSummary once = waits(true, {wait_of("poll", spread_of({0, 1}))});
-  const WindowSummary often = waits(true, {wait_of("poll", exact(500))});
+  const stats::WindowSummary once = waits(true, {wait_of("poll", stats::spread_of({0, 1}))});
+  const stats::WindowSummary often = waits(true, {wait_of("poll", exact(500))});
   EXPECT_EQ(compare(once, often).reason, "");
   EXPECT_FALSE(compare(once, often).has_changes());
   EXPECT_EQ(compare(once, often, gating()).verdict, Verdict::same);
 }
 
 TEST(NewWaits, AreNoneThatNewMakesNowAndThen) {
-  const WindowSummary before = waits(true, {});
-  const WindowSummary after = waits(true, {wait_of("poll", spread_of({0, 1}))});
+  const stats::WindowSummary before = waits(true, {});
+  const stats::WindowSummary after = waits(true, {wait_of("poll", stats::spread_of({0, 1}))});
   EXPECT_EQ(compare(before, after).reason, "");
   EXPECT_NE(compare(before, after, gating()).verdict, Verdict::regressed);
 }
@@ -77,8 +78,8 @@ TEST(NewWaits, AreNoneThatNewMakesNowAndThen) {
 // A futex waits for a thread of the test, and wait4 for a process; epoll_ctl waits for nothing.
 TEST(NewWaits, AreNoOtherCalls) {
   for (const char* name : {"futex", "wait4", "epoll_ctl", "epoll_create1", "read", "fcntl"}) {
-    const WindowSummary before = waits(true, {});
-    const WindowSummary after = waits(true, {wait_of(name, exact(15))});
+    const stats::WindowSummary before = waits(true, {});
+    const stats::WindowSummary after = waits(true, {wait_of(name, exact(15))});
     EXPECT_EQ(compare(before, after).reason.find("a wait"), std::string::npos) << name;
   }
 }
@@ -86,13 +87,13 @@ TEST(NewWaits, AreNoOtherCalls) {
 TEST(NewWaits, ThatAUserNamesAsVolatileAreNotGated) {
   CountPolicy policy = gating();
   ASSERT_FALSE(policy.add_volatile("poll").has_value());
-  const WindowSummary before = waits(true, {});
-  const WindowSummary after = waits(true, {wait_of("poll", exact(15))});
+  const stats::WindowSummary before = waits(true, {});
+  const stats::WindowSummary after = waits(true, {wait_of("poll", exact(15))});
   EXPECT_EQ(compare(before, after, policy).verdict, Verdict::same);
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge
 
 namespace syscost::bench {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // What further runs decide of the counts that differed between the first two.
-#include "stats/open_counts.h"
+#include "judge/open_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using Calls = std::vector<std::pair<std::string, double>>;
@@ -30,17 +30,17 @@ class Opened : public ::testing::Test {
   }
 
  private:
-  const WindowSummary& made(const Calls& calls, bool in_doubt) {
-    std::vector<SyscallSummary> syscalls;
-    for (const auto& [name, count] : calls) syscalls.push_back(syscall(name, *spread_of({count})));
-    WindowSummary& one = windows_.emplace_back(window(std::move(syscalls)));
+  const stats::WindowSummary& made(const Calls& calls, bool in_doubt) {
+    std::vector<stats::SyscallSummary> syscalls;
+    for (const auto& [name, count] : calls) syscalls.push_back(syscall(name, *stats::spread_of({count})));
+    stats::WindowSummary& one = windows_.emplace_back(window(std::move(syscalls)));
     one.name = "S.T";
     one.program = "tests";
     one.has_other_threads = in_doubt;
     return one;
   }
 
-  std::deque<WindowSummary> windows_;
+  std::deque<stats::WindowSummary> windows_;
 };
 
 TEST_F(Opened, AreWhatIsInDoubtAndWhatGrew) {
@@ -97,9 +97,9 @@ TEST_F(Opened, OfOneThreadAreInDoubtIfARunMakesAThirdNumber) {
 }
 
 TEST_F(Opened, AreRedIfEachRunOfNewIsAboveSeveralOfOld) {
-  std::deque<WindowSummary> windows;
+  std::deque<stats::WindowSummary> windows;
   for (const std::vector<double>& counts : {std::vector<double>(5, 20.0), std::vector<double>(1, 21.0)}) {
-    WindowSummary& one = windows.emplace_back(window({syscall("read", *spread_of(counts))}));
+    stats::WindowSummary& one = windows.emplace_back(window({syscall("read", *stats::spread_of(counts))}));
     one.n = counts.size();
     one.has_other_threads = true;
   }
@@ -168,8 +168,8 @@ TEST_F(Opened, AreLeaksThatCallsMakeLikely) {
     EXPECT_EQ(open.tests(), 1U);
     EXPECT_EQ(open.programs(), std::set<std::string>{"tests"});
     Comparison again = compared(before, after, false);
-    WindowSummary listed = *again.new_window;
-    listed.descriptors_left = spread_of({left});
+    stats::WindowSummary listed = *again.new_window;
+    listed.descriptors_left = stats::spread_of({left});
     again.new_window = &listed;
     open.take({again}, true);
     EXPECT_EQ(open.tests(), 0U);
@@ -189,4 +189,4 @@ TEST_F(Opened, LearnNothingFromATestThatFailed) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "stats/comparability.h"
+#include "judge/comparability.h"
 
 #include <gtest/gtest.h>
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 PairCandidate test(const std::string& name, const std::string& program = "p") {
@@ -111,8 +111,8 @@ TEST(Pairing, GuessesNoLoopOfATestThatKeptItsName) {
   EXPECT_EQ(pairing.pairs.size(), 3U);
 }
 
-WindowSummary named(const std::string& name, const std::string& owner = "", std::string_view loop = "") {
-  WindowSummary window;
+stats::WindowSummary named(const std::string& name, const std::string& owner = "", std::string_view loop = "") {
+  stats::WindowSummary window;
   window.name = name;
   window.owner = owner;
   window.loop = loop;
@@ -120,9 +120,9 @@ WindowSummary named(const std::string& name, const std::string& owner = "", std:
 }
 
 TEST(ShownNames, CallTheOnlyLoopOfATestByItsTest) {
-  const WindowSummary whole = named("S.a");
-  const WindowSummary flush = named("S.a, loop f", "S.a", "f");
-  const WindowSummary probe = named("S.a, loop g", "S.a", "g");
+  const stats::WindowSummary whole = named("S.a");
+  const stats::WindowSummary flush = named("S.a, loop f", "S.a", "f");
+  const stats::WindowSummary probe = named("S.a, loop g", "S.a", "g");
   const std::vector<Comparison> one = {compare_windows(&whole, &whole, {}), compare_windows(&flush, &flush, {})};
   EXPECT_EQ(shown_names(one, {&one[1]}), std::vector<std::string>{"S.a"});
   EXPECT_EQ(shown_names(one, {&one[0], &one[1]}), (std::vector<std::string>{"S.a", "S.a, loop f"}));
@@ -146,4 +146,4 @@ TEST(PairName, DropsACommonSuite) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

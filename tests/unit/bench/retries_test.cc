@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tests that failed and were tried again in the same run: `ctest --repeat until-pass`.
-#include "stats/several_processes.h"
+#include "judge/several_processes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: MIT
-#include "stats/row_times.h"
+#include "judge/row_times.h"
 
 #include <gtest/gtest.h>
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using Values = std::vector<double>;
 
-WindowSummary window(Values times_ns, std::string_view kind = "test") {
-  WindowSummary one;
+stats::WindowSummary window(Values times_ns, std::string_view kind = "test") {
+  stats::WindowSummary one;
   one.name = "S.T";
   one.kind = kind;
   one.n = times_ns.size();
   one.outcomes["passed"] = one.n;
-  one.calls = Spread{one.n, 0, 0, 0};
+  one.calls = stats::Spread{one.n, 0, 0, 0};
   one.lost = 0;
-  one.process_times_ns = {spread_of(times_ns)->median};
+  one.process_times_ns = {stats::spread_of(times_ns)->median};
   one.times_ns = std::move(times_ns);
   return one;
 }
 
-Comparison judged(const WindowSummary& old_window, const WindowSummary& new_window,
+Comparison judged(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window,
                   const ComparableTimes& comparable = {}) {
   std::vector<Comparison> rows = {compare_windows(&old_window, &new_window, {})};
   judge_row_times(rows, comparable, {});
@@ -32,8 +32,8 @@ const Values kFast = {100, 101, 102, 103, 104};
 const Values kSlow = {200, 201, 202, 203, 204};
 
 TEST(RowTimes, AreJudgedBesideTheCounts) {
-  const WindowSummary old_window = window(kFast);
-  const WindowSummary new_window = window(kSlow);
+  const stats::WindowSummary old_window = window(kFast);
+  const stats::WindowSummary new_window = window(kSlow);
   const Comparison row = judged(old_window, new_window);
   EXPECT_EQ(row.verdict, Verdict::same) << "the counts are";
   ASSERT_TRUE(row.time.has_value());
@@ -42,13 +42,13 @@ TEST(RowTimes, AreJudgedBesideTheCounts) {
 }
 
 TEST(RowTimes, AreNotJudgedWhereTheySayNothing) {
-  const WindowSummary old_window = window(kFast);
-  WindowSummary failed = window(kSlow);
+  const stats::WindowSummary old_window = window(kFast);
+  stats::WindowSummary failed = window(kSlow);
   failed.outcomes = {{"failed", 5}};
   EXPECT_FALSE(judged(old_window, failed).time.has_value());
-  const WindowSummary set_up = window(kSlow, "suite");
+  const stats::WindowSummary set_up = window(kSlow, "suite");
   EXPECT_FALSE(judged(window(kFast, "suite"), set_up).time.has_value());
-  WindowSummary untimed = window(kSlow);
+  stats::WindowSummary untimed = window(kSlow);
   untimed.times_ns.clear();
   EXPECT_FALSE(judged(old_window, untimed).time.has_value());
 }
@@ -61,11 +61,11 @@ TEST(RowTimes, OfLoopsAndBenchmarksDoNotDependOnTheBackend) {
 }
 
 /// A loop with so many calls in a pass.
-WindowSummary loop(Values times_ns, double calls) {
-  WindowSummary one = window(std::move(times_ns), "loop");
+stats::WindowSummary loop(Values times_ns, double calls) {
+  stats::WindowSummary one = window(std::move(times_ns), "loop");
   one.loop = "f";
   one.is_per_iteration = true;
-  one.iterations = Spread{one.n, calls, calls, calls};
+  one.iterations = stats::Spread{one.n, calls, calls, calls};
   return one;
 }
 
@@ -82,9 +82,9 @@ TEST(RowTimes, OfLoopsAreNoVerdictWhereTheClockExplainsTheDifference) {
 }
 
 /// A window with these processor times beside equal wall times.
-WindowSummary busy(Values cpu_ns, std::uint64_t step_ns = 1000) {
-  WindowSummary one = window(Values(cpu_ns.size(), 1e6));
-  one.cpu_ns = spread_of(cpu_ns);
+stats::WindowSummary busy(Values cpu_ns, std::uint64_t step_ns = 1000) {
+  stats::WindowSummary one = window(Values(cpu_ns.size(), 1e6));
+  one.cpu_ns = stats::spread_of(cpu_ns);
   one.cpu.least_ns = static_cast<std::uint64_t>(one.cpu_ns->min);
   one.cpu.step_ns = step_ns;
   one.cpu.process_times_ns = {one.cpu_ns->median};
@@ -93,8 +93,8 @@ WindowSummary busy(Values cpu_ns, std::uint64_t step_ns = 1000) {
 }
 
 TEST(RowTimes, OfTheProcessorAreJudgedBesideWallTimes) {
-  const WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
-  const WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
+  const stats::WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
+  const stats::WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
   const Comparison row = judged(old_window, new_window);
   EXPECT_EQ(row.time->verdict, Verdict::same);
   ASSERT_TRUE(row.cpu.has_value());
@@ -105,9 +105,9 @@ TEST(RowTimes, OfTheProcessorAreJudgedBesideWallTimes) {
 
 TEST(RowTimes, OfTheProcessorAreAFamilyOfTheirOwn) {
   // Five samples are enough for one test and not for fifty: of wall times there are fifty, of the others one.
-  const WindowSummary plain = window(kFast);
-  const WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
-  const WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
+  const stats::WindowSummary plain = window(kFast);
+  const stats::WindowSummary old_window = busy({500e3, 501e3, 502e3, 503e3, 504e3});
+  const stats::WindowSummary new_window = busy({550e3, 551e3, 552e3, 553e3, 554e3});
   std::vector<Comparison> rows(50, compare_windows(&plain, &plain, {}));
   rows.push_back(compare_windows(&old_window, &new_window, {}));
   judge_row_times(rows, {}, {});
@@ -119,21 +119,21 @@ TEST(RowTimes, OfTheProcessorAreNoFindingWhereTheClockIsCoarse) {
   const Values one_tick(10, 4e6);
   const Values two_ticks(10, 8e6);
   for (const Values& new_ns : {one_tick, two_ticks}) {
-    const WindowSummary old_window = busy(one_tick, 4'000'000);
-    const WindowSummary new_window = busy(new_ns, 4'000'000);
+    const stats::WindowSummary old_window = busy(one_tick, 4'000'000);
+    const stats::WindowSummary new_window = busy(new_ns, 4'000'000);
     const Comparison row = judged(old_window, new_window);
     EXPECT_EQ(row.cpu->verdict, Verdict::insufficient);
     EXPECT_EQ(row.cpu->reason, "too short for a clock with steps of 4000000 ns");
     EXPECT_FALSE(is_undecided(row.cpu)) << "more samples do not help";
   }
-  const WindowSummary none = busy(Values(10, 0), 0);
+  const stats::WindowSummary none = busy(Values(10, 0), 0);
   EXPECT_EQ(judged(none, none).cpu->reason, "a repetition took no processor time that its clock could see");
 }
 
 TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
-  WindowSummary old_window = window(kFast);
+  stats::WindowSummary old_window = window(kFast);
   old_window.process_times_ns = {102, 102};
-  const WindowSummary new_window = window(kSlow);
+  const stats::WindowSummary new_window = window(kSlow);
   const Comparison row = judged(old_window, new_window);
   EXPECT_TRUE(samples_are_processes(row));
   EXPECT_EQ(row.time->verdict, Verdict::insufficient) << "one process says nothing, however often it repeats";
@@ -141,8 +141,8 @@ TEST(RowTimes, TakeAProcessAsOneSampleWhereThereAreSeveral) {
 }
 
 TEST(RowTimes, AreTheVerdictOfARowWithoutCounts) {
-  WindowSummary old_window = window(kFast, "benchmark");
-  WindowSummary new_window = window(kSlow, "benchmark");
+  stats::WindowSummary old_window = window(kFast, "benchmark");
+  stats::WindowSummary new_window = window(kSlow, "benchmark");
   old_window.is_plain = new_window.is_plain = true;
   old_window.calls.reset();
   new_window.calls.reset();
@@ -153,4 +153,4 @@ TEST(RowTimes, AreTheVerdictOfARowWithoutCounts) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -8,43 +8,43 @@
 #include <sstream>
 #include <string>
 
-#include "stats/accept.h"
+#include "judge/accept.h"
 #include "windows.h"
 
 namespace syscost::bench {
 namespace {
 
-using stats::Comparison;
-using stats::exact;
-using stats::Rule;
+using judge::Comparison;
+using judge::exact;
+using judge::Rule;
+using judge::syscall;
 using stats::spread_of;
-using stats::syscall;
 using stats::WindowSummary;
 
 TEST(RuleWords, AreAllInThePageOfTheOutput) {
   std::ostringstream page;
   page << std::ifstream(SYSCOST_SOURCE_DIR "/docs/bench.md").rdbuf();
   const std::string text = page.str();
-  for (const std::string_view word : stats::rule_words()) {
+  for (const std::string_view word : judge::rule_words()) {
     EXPECT_NE(text.find("| `" + std::string(word) + "` | "), std::string::npos) << word;
   }
   std::size_t rows = 0;
   const std::size_t begin = text.find("| rule | ");
   ASSERT_NE(begin, std::string::npos);
   for (std::size_t at = begin; (at = text.find("\n| `", at)) < text.find("\n\n", begin); ++at) ++rows;
-  EXPECT_EQ(rows, stats::rule_words().size()) << "the page has a word that no output has";
+  EXPECT_EQ(rows, judge::rule_words().size()) << "the page has a word that no output has";
 }
 
 /// The rules of a test of one thread, and of its first count.
 struct Judged {
   Judged(WindowSummary before, WindowSummary after) : before_(std::move(before)), after_(std::move(after)) {
     for (WindowSummary* window : {&before_, &after_}) window->has_other_threads = is_threaded_;
-    rows = {stats::compare_windows(&before_, &after_, {})};
-    stats::decide_doubts(rows);
+    rows = {judge::compare_windows(&before_, &after_, {})};
+    judge::decide_doubts(rows);
   }
   std::string rules() const {
-    return std::string(stats::to_string(rows[0].rule)) +
-           (rows[0].deltas.empty() ? "" : " " + std::string(stats::to_string(rows[0].deltas[0].rule)));
+    return std::string(judge::to_string(rows[0].rule)) +
+           (rows[0].deltas.empty() ? "" : " " + std::string(judge::to_string(rows[0].deltas[0].rule)));
   }
 
   WindowSummary before_;
@@ -54,7 +54,7 @@ struct Judged {
 };
 
 std::string rules_of(const std::string& name, const stats::Numbers& before, const stats::Numbers& after) {
-  return Judged(stats::window({syscall(name, before)}), stats::window({syscall(name, after)})).rules();
+  return Judged(judge::window({syscall(name, before)}), judge::window({syscall(name, after)})).rules();
 }
 
 TEST(RuleWords, SayWhatMadeTheVerdictAndWhatJudgedTheCount) {
@@ -65,7 +65,7 @@ TEST(RuleWords, SayWhatMadeTheVerdictAndWhatJudgedTheCount) {
   EXPECT_EQ(rules_of("write", spread_of({3, 5}), spread_of({4, 6})), "spread spread");
   EXPECT_EQ(rules_of("write", spread_of({3, 5}), spread_of({6, 7})), "chance chance");
   EXPECT_EQ(rules_of("futex", exact(3), exact(4)), "equal not-gated");
-  EXPECT_EQ(Judged(stats::window({syscall("write", exact(9))}), stats::window({syscall("writev", exact(1))})).rules(),
+  EXPECT_EQ(Judged(judge::window({syscall("write", exact(9))}), judge::window({syscall("writev", exact(1))})).rules(),
             "exchange exact");
   Judged::is_threaded_ = true;
   EXPECT_EQ(rules_of("write", exact(3), exact(4)), "chance chance");
@@ -74,25 +74,25 @@ TEST(RuleWords, SayWhatMadeTheVerdictAndWhatJudgedTheCount) {
 }
 
 TEST(RuleWords, OfWhatIsNotJudgedSayWhy) {
-  WindowSummary failed = stats::window({syscall("write", exact(3))});
+  WindowSummary failed = judge::window({syscall("write", exact(3))});
   failed.outcomes = {{"failed", 2}};
-  EXPECT_EQ(Judged(stats::window({syscall("write", exact(3))}), failed).rules(), "outcome");
-  WindowSummary lossy = stats::window({syscall("write", exact(3))});
+  EXPECT_EQ(Judged(judge::window({syscall("write", exact(3))}), failed).rules(), "outcome");
+  WindowSummary lossy = judge::window({syscall("write", exact(3))});
   lossy.lost = 3;
-  EXPECT_EQ(Judged(stats::window({syscall("write", exact(3))}), lossy).rules(), "losses");
-  WindowSummary filtered = stats::window({syscall("write", exact(3))});
+  EXPECT_EQ(Judged(judge::window({syscall("write", exact(3))}), lossy).rules(), "losses");
+  WindowSummary filtered = judge::window({syscall("write", exact(3))});
   filtered.filters = {"read"};
-  EXPECT_EQ(Judged(stats::window({syscall("write", exact(3))}), filtered).rules(), "no-common-count");
-  const WindowSummary alone = stats::window({});
-  EXPECT_EQ(stats::compare_windows(&alone, nullptr, {}).rule, Rule::one_side);
+  EXPECT_EQ(Judged(judge::window({syscall("write", exact(3))}), filtered).rules(), "no-common-count");
+  const WindowSummary alone = judge::window({});
+  EXPECT_EQ(judge::compare_windows(&alone, nullptr, {}).rule, Rule::one_side);
 }
 
 TEST(RuleWords, OfACountWithinAToleranceSaySo) {
-  stats::CountPolicy policy;
+  judge::CountPolicy policy;
   EXPECT_FALSE(policy.add_tolerance("write=2"));
-  const WindowSummary before = stats::window({syscall("write", exact(3))});
-  const WindowSummary after = stats::window({syscall("write", exact(5))});
-  const Comparison row = stats::compare_windows(&before, &after, policy);
+  const WindowSummary before = judge::window({syscall("write", exact(3))});
+  const WindowSummary after = judge::window({syscall("write", exact(5))});
+  const Comparison row = judge::compare_windows(&before, &after, policy);
   EXPECT_EQ(row.rule, Rule::tolerance);
   EXPECT_EQ(row.deltas.at(0).rule, Rule::tolerance);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // No verdict depends on sites, whatever an edit does to the lines; and the lines that explain a change add up to it.
-#include "stats/site_changes.h"
+#include "judge/site_changes.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 #include "loaded.h"
 #include "sited_suite.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using testing::change_calls;
@@ -67,7 +67,7 @@ void expect_sums(const Comparison& row, unsigned seed) {
     if (!delta.is_exact()) continue;
     ASSERT_FALSE(delta.sites.empty()) << seed << ": " << delta.syscall;
     double sum = unexplained(delta);
-    for (const SiteChange& one : delta.sites) sum += one.more();
+    for (const stats::SiteChange& one : delta.sites) sum += one.more();
     EXPECT_NEAR(sum, delta.new_count.median - delta.old_count.median, 1e-6) << seed << ": " << delta.syscall;
   }
 }
@@ -122,7 +122,7 @@ TEST(SiteChanges, NameTheLineThatGrewAlthoughAllLinesMoved) {
     ASSERT_EQ(deltas.size(), 1U) << seed;
     if (!deltas[0].is_exact()) continue;
     ASSERT_EQ(deltas[0].sites.size(), 1U) << seed;
-    const SiteChange& change = deltas[0].sites[0];
+    const stats::SiteChange& change = deltas[0].sites[0];
     EXPECT_EQ(change.site.file, function.file);
     EXPECT_EQ(change.site.line, function.first_line + line.in_function);
     EXPECT_EQ(change.site.function, function.name);
@@ -138,7 +138,7 @@ TEST(SiteChanges, NameTheLinesOfNewIfOldHasNone) {
         judged);
   const Delta& delta = judged.result.rows.at(0).deltas.at(0);
   ASSERT_EQ(delta.sites.size(), 2U);
-  EXPECT_EQ(delta.sites[0].kind, SiteChange::Kind::in_new);
+  EXPECT_EQ(delta.sites[0].kind, stats::SiteChange::Kind::in_new);
   EXPECT_EQ(delta.sites[0].new_count.median, 4);
   EXPECT_EQ(unexplained(delta), 0);
 }
@@ -148,7 +148,7 @@ TEST(SiteChanges, NameNewLinesIfOldDidNotMakeTheCall) {
   judge(window_rows({{"read", "", 1}}), window_rows({{"read", "", 1}, {"write", "at a.cc:3 f+1", 4}}), judged);
   const Delta& delta = judged.result.rows.at(0).deltas.at(0);
   ASSERT_EQ(delta.sites.size(), 1U);
-  EXPECT_EQ(delta.sites[0].kind, SiteChange::Kind::is_new);
+  EXPECT_EQ(delta.sites[0].kind, stats::SiteChange::Kind::is_new);
 }
 
 TEST(SiteChanges, CallsWithoutAStackAreNotLost) {
@@ -162,4 +162,4 @@ TEST(SiteChanges, CallsWithoutAStackAreNotLost) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

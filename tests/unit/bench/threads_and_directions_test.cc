@@ -7,15 +7,15 @@
 #include <utility>
 #include <vector>
 
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 /// A test in which other threads made calls, too, or none did.
-WindowSummary with_others(bool has_other_threads, std::vector<SyscallSummary> calls) {
-  WindowSummary one = window(std::move(calls));
+stats::WindowSummary with_others(bool has_other_threads, std::vector<stats::SyscallSummary> calls) {
+  stats::WindowSummary one = window(std::move(calls));
   one.has_other_threads = has_other_threads;
   return one;
 }
@@ -39,7 +39,7 @@ TEST(Threads, SeveralLeaveADifferenceInDoubt) {
 
 // Files of before 0.2 do not know threads.
 TEST(Threads, AreUnknownWhereATestMayWaitForOthers) {
-  SyscallSummary futex = syscall("futex", exact(5));
+  stats::SyscallSummary futex = syscall("futex", exact(5));
   futex.classes = "wait;volatile";
   futex.is_wait = true;
   const auto reads = [&](double count) { return window({syscall("read", exact(count)), futex}); };
@@ -49,7 +49,7 @@ TEST(Threads, AreUnknownWhereATestMayWaitForOthers) {
 
 TEST(Threads, OneMakesItsCallsForMemoryExactly) {
   const auto maps = [](bool others, double count) {
-    SyscallSummary mmap = syscall("mmap", exact(count));
+    stats::SyscallSummary mmap = syscall("mmap", exact(count));
     mmap.classes = "memory;volatile";
     return with_others(others, {mmap});
   };
@@ -60,11 +60,11 @@ TEST(Threads, OneMakesItsCallsForMemoryExactly) {
 // leveldb: one brk more, in a test of one thread, after tests with several.
 TEST(Threads, OfOtherTestsLeaveTheHeapAsChanceHasIt) {
   const auto calls = [](double brks, double reads) {
-    SyscallSummary brk = syscall("brk", exact(brks));
+    stats::SyscallSummary brk = syscall("brk", exact(brks));
     brk.classes = "memory;volatile";
-    std::vector<WindowSummary> windows = {with_others(true, {}),
-                                          with_others(false, {brk, syscall("read", exact(reads))})};
-    note_threaded_programs(windows);
+    std::vector<stats::WindowSummary> windows = {with_others(true, {}),
+                                                 with_others(false, {brk, syscall("read", exact(reads))})};
+    stats::note_threaded_programs(windows);
     return windows[1];
   };
   EXPECT_EQ(verdict(calls(3, 1), calls(4, 1)), Verdict::in_doubt);
@@ -73,7 +73,7 @@ TEST(Threads, OfOtherTestsLeaveTheHeapAsChanceHasIt) {
 
 TEST(Threads, OfOneAreFailuresThatAreTooEarlyNoChange) {
   const auto reads = [](double calls, double too_early) {
-    SyscallSummary read = syscall("read", exact(calls));
+    stats::SyscallSummary read = syscall("read", exact(calls));
     read.timely = exact(calls - too_early);
     if (too_early > 0) read.errnos->emplace("EAGAIN", exact(too_early));
     return with_others(false, {read});
@@ -88,8 +88,8 @@ TEST(Directions, AreThoseOfFamilies) {
         {syscall("write", exact(writes)), syscall("writev", exact(writevs)), syscall("fsync", exact(fsyncs))});
   };
   EXPECT_EQ(verdict(calls(300, 0, 1), calls(0, 1, 1)), Verdict::exchanged);
-  const WindowSummary before = calls(3, 0, 4);
-  const WindowSummary after = calls(3, 0, 0);
+  const stats::WindowSummary before = calls(3, 0, 4);
+  const stats::WindowSummary after = calls(3, 0, 0);
   const Comparison unsynced = compare_windows(&before, &after, {});
   EXPECT_EQ(unsynced.verdict, Verdict::regressed);
   EXPECT_EQ(unsynced.reason, "fewer syncs: 4 -> 0");
@@ -100,8 +100,8 @@ TEST(Directions, SayThatMoreStaysOpen) {
   const auto calls = [](double closes) {
     return window({syscall("openat", exact(16)), syscall("close", exact(closes))});
   };
-  WindowSummary before = calls(16);
-  WindowSummary after = calls(8);
+  stats::WindowSummary before = calls(16);
+  stats::WindowSummary after = calls(8);
   const Comparison row = compare_windows(&before, &after, {});
   EXPECT_EQ(row.verdict, Verdict::in_doubt);
   EXPECT_EQ(row.reason, "8 more stay open: close 16 -> 8; a leak? --syscost_leaks on both sides tells");
@@ -114,4 +114,4 @@ TEST(Directions, SayThatMoreStaysOpen) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

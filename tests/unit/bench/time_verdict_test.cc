@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "stats/time_verdict.h"
+#include "judge/time_verdict.h"
 
 #include <gtest/gtest.h>
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using Values = std::vector<double>;
@@ -100,4 +100,4 @@ TEST(TimeVerdict, NeedsMoreWhenItsChanceIsShared) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -9,19 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "stats/row_times.h"
+#include "judge/row_times.h"
 #include "windows.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 TEST(Spread, HoldsMedianAndRange) {
-  const auto spread = spread_of({3, 1, 3, 2});
+  const auto spread = stats::spread_of({3, 1, 3, 2});
   EXPECT_EQ(spread->min, 1);
   EXPECT_EQ(spread->max, 3);
   EXPECT_EQ(spread->median, 2.5);
   EXPECT_FALSE(spread->is_exact());
-  EXPECT_FALSE(spread_of({}).has_value());
+  EXPECT_FALSE(stats::spread_of({}).has_value());
 }
 
 TEST(CompareCounts, SeesEveryExactChange) {
@@ -31,21 +31,21 @@ TEST(CompareCounts, SeesEveryExactChange) {
 }
 
 TEST(CompareCounts, ComparesRangesWhereRepetitionsDiffer) {
-  const Spread varies = *spread_of({10, 12});
-  EXPECT_EQ(compare_counts(varies, *spread_of({12, 15}), {}), Change::near);
-  EXPECT_EQ(compare_counts(varies, *spread_of({13, 15}), {}), Change::grew);
-  EXPECT_EQ(compare_counts(varies, *spread_of({5, 8}), {}), Change::shrank);
-  EXPECT_EQ(compare_counts(varies, *spread_of({14, 15}), {1, 0.5}), Change::near);  // the larger tolerance holds
+  const stats::Spread varies = *stats::spread_of({10, 12});
+  EXPECT_EQ(compare_counts(varies, *stats::spread_of({12, 15}), {}), Change::near);
+  EXPECT_EQ(compare_counts(varies, *stats::spread_of({13, 15}), {}), Change::grew);
+  EXPECT_EQ(compare_counts(varies, *stats::spread_of({5, 8}), {}), Change::shrank);
+  EXPECT_EQ(compare_counts(varies, *stats::spread_of({14, 15}), {1, 0.5}), Change::near);  // the larger tolerance holds
 }
 
 TEST(Verdict, IsIncomparableUnderDifferentFilters) {
-  WindowSummary everything = window({syscall("write", exact(2))});
+  stats::WindowSummary everything = window({syscall("write", exact(2))});
   everything.filters = {""};
-  WindowSummary some = everything;
+  stats::WindowSummary some = everything;
   some.filters = {"%network"};
-  WindowSummary more = window({syscall("write", exact(3))});
+  stats::WindowSummary more = window({syscall("write", exact(3))});
   more.filters = {"%network"};
-  WindowSummary mixed = some;
+  stats::WindowSummary mixed = some;
   mixed.filters = {"%network", "write"};
   EXPECT_EQ(verdict(everything, everything), Verdict::same);
   EXPECT_EQ(verdict(everything, some), Verdict::incomparable);
@@ -56,13 +56,15 @@ TEST(Verdict, IsIncomparableUnderDifferentFilters) {
 
 // A call that only some repetitions of one side made may be chance. The other side may not have met that chance.
 TEST(CompareCounts, CallsWhatOnlySomeRepetitionsShowNoGrowth) {
-  EXPECT_EQ(compare_counts(exact(0), *spread_of({0, 0, 1}), {}), Change::near);
-  EXPECT_EQ(compare_counts(*spread_of({0, 1}), *spread_of({1, 1}), {}), Change::near);
-  EXPECT_EQ(compare_counts(*spread_of({5, 5, 5}), *spread_of({5, 6, 7}), {}), Change::near);
+  EXPECT_EQ(compare_counts(exact(0), *stats::spread_of({0, 0, 1}), {}), Change::near);
+  EXPECT_EQ(compare_counts(*stats::spread_of({0, 1}), *stats::spread_of({1, 1}), {}), Change::near);
+  EXPECT_EQ(compare_counts(*stats::spread_of({5, 5, 5}), *stats::spread_of({5, 6, 7}), {}), Change::near);
 }
 
 TEST(Verdict, IsInDoubtWhereRepetitionsDiffer) {
-  const auto reads = [](const std::vector<double>& counts) { return window({syscall("read", *spread_of(counts))}); };
+  const auto reads = [](const std::vector<double>& counts) {
+    return window({syscall("read", *stats::spread_of(counts))});
+  };
   EXPECT_EQ(verdict(reads({5, 5, 5}), reads({6, 7, 8})), Verdict::in_doubt);
   EXPECT_EQ(verdict(reads({5, 5, 5}), reads({5, 7, 8})), Verdict::near);
   EXPECT_EQ(verdict(reads({5, 5, 5}), reads({6, 6, 6})), Verdict::regressed);
@@ -76,36 +78,36 @@ TEST(CompareCounts, ToleratesInExactCountsWhatItIsToldTo) {
 }
 
 TEST(CompareCounts, CallsTheSameRangeNoChange) {
-  EXPECT_EQ(compare_counts(*spread_of({10, 12}), *spread_of({12, 10}), {}), Change::none);
+  EXPECT_EQ(compare_counts(*stats::spread_of({10, 12}), *stats::spread_of({12, 10}), {}), Change::none);
 }
 
 /// A loop's `write`, so many in passes of so many calls; each pair is a repetition.
-WindowSummary per_call(const std::vector<std::pair<double, double>>& writes_in_passes) {
+stats::WindowSummary per_call(const std::vector<std::pair<double, double>>& writes_in_passes) {
   std::vector<double> counts;
   std::vector<double> passes;
   for (const auto& [writes, calls] : writes_in_passes) {
     counts.push_back(writes / calls);
     passes.push_back(calls);
   }
-  WindowSummary one = window({syscall("write", *spread_of(counts))});
+  stats::WindowSummary one = window({syscall("write", *stats::spread_of(counts))});
   one.loop = "log";
   one.is_per_iteration = true;
-  one.calls = *spread_of(counts);
-  one.counted_passes = spread_of(passes);
+  one.calls = *stats::spread_of(counts);
+  one.counted_passes = stats::spread_of(passes);
   return one;
 }
 
 // One write in each call and one more every 1000th, which falls into a pass more often or less.
 TEST(Verdict, ASyscallMoreInEachCallIsFoundWherePassesDiffer) {
-  const WindowSummary once = per_call({{1050 + 1, 1050}, {1050 + 2, 1050}});
-  const WindowSummary twice = per_call({{2 * 1050 + 1, 1050}, {2 * 1050 + 2, 1050}});
+  const stats::WindowSummary once = per_call({{1050 + 1, 1050}, {1050 + 2, 1050}});
+  const stats::WindowSummary twice = per_call({{2 * 1050 + 1, 1050}, {2 * 1050 + 2, 1050}});
   EXPECT_EQ(verdict(once, twice), Verdict::regressed);
   EXPECT_EQ(verdict(twice, once), Verdict::improved);
 }
 
 TEST(Verdict, ThePassesLengthAloneIsNoChange) {
-  const WindowSummary longer = per_call({{1050 + 1, 1050}, {1050 + 1, 1050}});
-  const WindowSummary shorter = per_call({{1000 + 1, 1000}, {1000 + 1, 1000}});
+  const stats::WindowSummary longer = per_call({{1050 + 1, 1050}, {1050 + 1, 1050}});
+  const stats::WindowSummary shorter = per_call({{1000 + 1, 1000}, {1000 + 1, 1000}});
   EXPECT_EQ(verdict(longer, shorter), Verdict::near);
   EXPECT_EQ(verdict(shorter, longer), Verdict::near);
   // If all passes have one length, one more call is a change.
@@ -113,12 +115,12 @@ TEST(Verdict, ThePassesLengthAloneIsNoChange) {
 }
 
 /// A benchmark's `openat`: `count` in a pass of so many iterations, `per_run` of them whatever its length.
-WindowSummary opens(double count, double per_run, double iterations) {
-  SyscallSummary openat = syscall("openat", exact((count - per_run) / iterations));
+stats::WindowSummary opens(double count, double per_run, double iterations) {
+  stats::SyscallSummary openat = syscall("openat", exact((count - per_run) / iterations));
   openat.spread.emplace();
   openat.spread->calls = exact(count / iterations);
   openat.per_run_calls = openat.per_run_errors = exact(per_run);
-  WindowSummary one = window({openat});
+  stats::WindowSummary one = window({openat});
   one.is_per_iteration = true;
   one.counted_passes = exact(iterations);
   return one;
@@ -132,8 +134,8 @@ TEST(Verdict, PerRunCallsAreTheSameWhateverThePassesLength) {
 
 TEST(Verdict, APerRunCallMoreIsARegressionOfItsOwn) {
   for (const double iterations : {1000, 100}) {
-    const WindowSummary before = opens(3, 3, 1000);
-    const WindowSummary after = opens(4, 4, iterations);
+    const stats::WindowSummary before = opens(3, 3, 1000);
+    const stats::WindowSummary after = opens(4, 4, iterations);
     const Comparison row = compare_windows(&before, &after, {});
     EXPECT_EQ(row.verdict, Verdict::regressed);
     ASSERT_EQ(row.deltas.size(), 1U);
@@ -144,8 +146,8 @@ TEST(Verdict, APerRunCallMoreIsARegressionOfItsOwn) {
 }
 
 TEST(Verdict, ACallOfAnIterationIsNoPerRunOne) {
-  const WindowSummary before = opens(1, 1, 1000);
-  const WindowSummary after = opens(100, 0, 100);
+  const stats::WindowSummary before = opens(1, 1, 1000);
+  const stats::WindowSummary after = opens(100, 0, 100);
   const Comparison row = compare_windows(&before, &after, {});
   EXPECT_EQ(row.verdict, Verdict::regressed);
   ASSERT_EQ(row.deltas.size(), 2U) << "one more an iteration, one fewer per run";
@@ -153,7 +155,7 @@ TEST(Verdict, ACallOfAnIterationIsNoPerRunOne) {
 
 TEST(Verdict, PassesOfSeveralLengthsHaveNoVerdictIfTheirPerRunCallsAreUnknown) {
   auto unknown = [](double count, double iterations) {
-    WindowSummary one = opens(count, 0, iterations);
+    stats::WindowSummary one = opens(count, 0, iterations);
     one.syscalls[0].spread.reset();
     one.syscalls[0].per_run_calls = one.syscalls[0].per_run_errors = std::nullopt;
     return one;
@@ -165,8 +167,8 @@ TEST(Verdict, PassesOfSeveralLengthsHaveNoVerdictIfTheirPerRunCallsAreUnknown) {
   EXPECT_EQ(verdict(opens(3, 3, 1000), unknown(3, 1000)), Verdict::same);
   EXPECT_EQ(verdict(unknown(3, 1000), unknown(4, 1000)), Verdict::regressed);
   // Nor does a syscall that is not gated keep the others from being judged.
-  WindowSummary before = unknown(3, 1000);
-  WindowSummary after = unknown(3, 100);
+  stats::WindowSummary before = unknown(3, 1000);
+  stats::WindowSummary after = unknown(3, 100);
   before.syscalls[0].classes = after.syscalls[0].classes = "volatile";
   before.has_other_threads = after.has_other_threads = true;
   EXPECT_EQ(verdict(before, after), Verdict::same);
@@ -181,8 +183,8 @@ TEST(Verdict, ARareCallThatOldHadNoTimeToSeeIsNoRegression) {
 
 TEST(Verdict, IsRegressedWhenOneSyscallGrowsThoughTheSumShrinks) {
   const Comparison row = [] {
-    static const WindowSummary kOld = window({syscall("getuid", exact(4)), syscall("openat", exact(1))});
-    static const WindowSummary kNew = window({syscall("getuid", exact(1)), syscall("openat", exact(2))});
+    static const stats::WindowSummary kOld = window({syscall("getuid", exact(4)), syscall("openat", exact(1))});
+    static const stats::WindowSummary kNew = window({syscall("getuid", exact(1)), syscall("openat", exact(2))});
     return compare_windows(&kOld, &kNew, {});
   }();
   EXPECT_EQ(row.verdict, Verdict::regressed);
@@ -196,10 +198,10 @@ TEST(Verdict, CountsASyscallThatAppearsFromZero) {
 }
 
 TEST(Verdict, ReportsButDoesNotGateVolatileSyscalls) {
-  SyscallSummary futex = syscall("futex", exact(9));
+  stats::SyscallSummary futex = syscall("futex", exact(9));
   futex.classes = "volatile";
-  const WindowSummary old_window = window({});
-  const WindowSummary new_window = window({futex});
+  const stats::WindowSummary old_window = window({});
+  const stats::WindowSummary new_window = window({futex});
   const Comparison row = compare_windows(&old_window, &new_window, {});
   EXPECT_EQ(row.verdict, Verdict::same);
   EXPECT_EQ(row.deltas.size(), 1U);
@@ -207,10 +209,10 @@ TEST(Verdict, ReportsButDoesNotGateVolatileSyscalls) {
 }
 
 TEST(Verdict, GatesAnErrnoThatIsNew) {
-  SyscallSummary fails = syscall("openat", exact(4));
+  stats::SyscallSummary fails = syscall("openat", exact(4));
   fails.errnos->emplace("EACCES", exact(1));
-  const WindowSummary old_window = window({syscall("openat", exact(4))});
-  const WindowSummary new_window = window({fails});
+  const stats::WindowSummary old_window = window({syscall("openat", exact(4))});
+  const stats::WindowSummary new_window = window({fails});
   const Comparison row = compare_windows(&old_window, &new_window, {});
   EXPECT_EQ(row.verdict, Verdict::regressed);
   ASSERT_EQ(row.deltas.size(), 1U);
@@ -218,10 +220,10 @@ TEST(Verdict, GatesAnErrnoThatIsNew) {
 }
 
 TEST(Verdict, ShowsAnErrnoThatIsNewInOneRepetitionOnly) {
-  SyscallSummary fails = syscall("openat", exact(4));
-  fails.errnos->emplace("EACCES", *spread_of({0, 0, 1}));
-  const WindowSummary old_window = window({syscall("openat", exact(4))});
-  const WindowSummary new_window = window({fails});
+  stats::SyscallSummary fails = syscall("openat", exact(4));
+  fails.errnos->emplace("EACCES", *stats::spread_of({0, 0, 1}));
+  const stats::WindowSummary old_window = window({syscall("openat", exact(4))});
+  const stats::WindowSummary new_window = window({fails});
   const Comparison row = compare_windows(&old_window, &new_window, {});
   EXPECT_EQ(row.verdict, Verdict::near);
   ASSERT_EQ(row.deltas.size(), 1U);
@@ -229,8 +231,8 @@ TEST(Verdict, ShowsAnErrnoThatIsNewInOneRepetitionOnly) {
 }
 
 TEST(Verdict, ShowsCountsThatVaryDifferently) {
-  const WindowSummary old_window = window({syscall("read", *spread_of({10, 11}))});
-  const WindowSummary new_window = window({syscall("read", *spread_of({11, 12}))});
+  const stats::WindowSummary old_window = window({syscall("read", *stats::spread_of({10, 11}))});
+  const stats::WindowSummary new_window = window({syscall("read", *stats::spread_of({11, 12}))});
   const Comparison row = compare_windows(&old_window, &new_window, {});
   EXPECT_EQ(row.verdict, Verdict::near);
   ASSERT_EQ(row.deltas.size(), 1U);
@@ -239,16 +241,16 @@ TEST(Verdict, ShowsCountsThatVaryDifferently) {
 }
 
 TEST(Verdict, DoesNotShowVolatileCountsThatVaryDifferently) {
-  SyscallSummary before = syscall("futex", *spread_of({10, 11}));
-  SyscallSummary after = syscall("futex", *spread_of({11, 12}));
+  stats::SyscallSummary before = syscall("futex", *stats::spread_of({10, 11}));
+  stats::SyscallSummary after = syscall("futex", *stats::spread_of({11, 12}));
   before.classes = after.classes = "volatile";
-  const WindowSummary old_window = window({before});
-  const WindowSummary new_window = window({after});
+  const stats::WindowSummary old_window = window({before});
+  const stats::WindowSummary new_window = window({after});
   EXPECT_FALSE(compare_windows(&old_window, &new_window, {}).has_changes());
 }
 
 TEST(Verdict, IsNeverSameWhenEventsCameLate) {
-  WindowSummary late = window({});
+  stats::WindowSummary late = window({});
   late.late = 1;
   EXPECT_EQ(verdict(window({}), late), Verdict::inconclusive);
   EXPECT_EQ(verdict(late, window({})), Verdict::inconclusive);
@@ -256,11 +258,11 @@ TEST(Verdict, IsNeverSameWhenEventsCameLate) {
 
 // Two runs of seccomp, of which only one makes a call: neither of them measured which calls fail.
 TEST(Verdict, NamesFailuresThatOneSideMeasuredOnlyIfBothMakeTheCall) {
-  SyscallSummary unknown = syscall("write", exact(1));
+  stats::SyscallSummary unknown = syscall("write", exact(1));
   unknown.errnos.reset();
-  const WindowSummary without = window({});
-  const WindowSummary not_measured = window({unknown});
-  const WindowSummary measured = window({syscall("write", exact(1))});
+  const stats::WindowSummary without = window({});
+  const stats::WindowSummary not_measured = window({unknown});
+  const stats::WindowSummary measured = window({syscall("write", exact(1))});
   EXPECT_FALSE(compare_windows(&without, &not_measured, {}).lacks_errnos_of_new);
   EXPECT_FALSE(compare_windows(&not_measured, &without, {}).lacks_errnos_of_old);
   EXPECT_TRUE(compare_windows(&measured, &not_measured, {}).lacks_errnos_of_new);
@@ -268,36 +270,36 @@ TEST(Verdict, NamesFailuresThatOneSideMeasuredOnlyIfBothMakeTheCall) {
 }
 
 TEST(Verdict, SaysThatRepetitionsWereNotCounted) {
-  WindowSummary uncounted = window({});
+  stats::WindowSummary uncounted = window({});
   uncounted.calls.reset();
   uncounted.uncounted = 1;
-  const WindowSummary old_window = window({});
+  const stats::WindowSummary old_window = window({});
   const Comparison row = compare_windows(&old_window, &uncounted, {});
   EXPECT_EQ(row.verdict, Verdict::incomparable);
   EXPECT_EQ(row.reason, "1 of 2 repetitions of NEW were not counted");
 }
 
 TEST(Verdict, IsNeverSameWhenEventsWereLost) {
-  WindowSummary lossy = window({});
+  stats::WindowSummary lossy = window({});
   lossy.lost = 1;
   EXPECT_EQ(verdict(window({}), lossy), Verdict::inconclusive);
   EXPECT_EQ(verdict(lossy, window({})), Verdict::inconclusive);
 }
 
 /// Three of ten writes.
-WindowSummary faulted() {
-  SyscallSummary writes = syscall("write", exact(10));
+stats::WindowSummary faulted() {
+  stats::SyscallSummary writes = syscall("write", exact(10));
   writes.injected = exact(3);
-  WindowSummary one = window({writes});
+  stats::WindowSummary one = window({writes});
   one.injected = 6;  // over both repetitions
   one.times_ns = {1000, 1000};
   return one;
 }
 
 TEST(Verdict, IsInconclusiveIfFaultsChangedCallsOnOneSideOnly) {
-  WindowSummary plain = faulted();
+  stats::WindowSummary plain = faulted();
   plain.injected = 0;
-  const WindowSummary with = faulted();
+  const stats::WindowSummary with = faulted();
   for (const auto& injected :
        {std::optional<std::uint64_t>(0), std::optional<std::uint64_t>()}) {  // none, or not known
     plain.injected = injected;
@@ -313,21 +315,21 @@ TEST(Verdict, IsInconclusiveIfFaultsChangedCallsOnOneSideOnly) {
 }
 
 TEST(Verdict, IsThatOfTheCountsIfFaultsChangedCallsOnBothSides) {
-  const WindowSummary one = faulted();
+  const stats::WindowSummary one = faulted();
   EXPECT_EQ(compare_windows(&one, &one, {}).verdict, Verdict::same);
-  WindowSummary other = faulted();
+  stats::WindowSummary other = faulted();
   other.inject_rules = "write:EIO:2+";
   const Comparison row = compare_windows(&one, &other, {});
   EXPECT_EQ(row.verdict, Verdict::inconclusive);
   EXPECT_EQ(row.reason, "faults changed 6 calls in OLD (write), faults changed 6 calls in NEW (write)");
-  WindowSummary more = faulted();
+  stats::WindowSummary more = faulted();
   more.syscalls[0].calls = exact(11);
   EXPECT_EQ(compare_windows(&one, &more, {}).verdict, Verdict::regressed);
 }
 
 TEST(Verdict, NamesTheFaultsOfATestThatFailed) {
-  const WindowSummary plain = window({});
-  WindowSummary failed = faulted();
+  const stats::WindowSummary plain = window({});
+  stats::WindowSummary failed = faulted();
   failed.outcomes = {{"failed", 2}};
   const Comparison row = compare_windows(&plain, &failed, {});
   EXPECT_EQ(row.verdict, Verdict::errored);
@@ -335,42 +337,42 @@ TEST(Verdict, NamesTheFaultsOfATestThatFailed) {
 }
 
 TEST(Verdict, IsErroredWhenTheTestFailedOnOneSide) {
-  WindowSummary failed = window({});
+  stats::WindowSummary failed = window({});
   failed.outcomes = {{"passed", 1}, {"failed", 1}};
   EXPECT_EQ(verdict(window({}), failed), Verdict::errored);
 }
 
 TEST(Verdict, TreatsATestSkippedOnBothSidesAsSame) {
-  WindowSummary skipped = window({});
+  stats::WindowSummary skipped = window({});
   skipped.outcomes = {{"skipped", 2}};
   EXPECT_EQ(verdict(skipped, skipped), Verdict::same);
   EXPECT_EQ(verdict(window({}), skipped), Verdict::errored);
 }
 
 TEST(Verdict, IsIncomparableWithoutACommonCount) {
-  SyscallSummary entries_only = syscall("write", std::nullopt);
+  stats::SyscallSummary entries_only = syscall("write", std::nullopt);
   entries_only.entries = exact(2);
-  WindowSummary new_window = window({entries_only});
+  stats::WindowSummary new_window = window({entries_only});
   new_window.calls.reset();
   new_window.entries = exact(2);
   EXPECT_EQ(verdict(window({syscall("write", exact(2))}), new_window), Verdict::incomparable);
 }
 
 TEST(Verdict, IsIncomparableWhenOnlyOneSideCountsIterations) {
-  WindowSummary per_iteration = window({});
+  stats::WindowSummary per_iteration = window({});
   per_iteration.is_per_iteration = true;
   EXPECT_EQ(verdict(window({}), per_iteration), Verdict::incomparable);
 }
 
 TEST(KernelSplit, AddsUpToTheWholeChange) {
   auto timed = [](double calls, double total_ns) {
-    SyscallSummary one = syscall("write", exact(calls));
+    stats::SyscallSummary one = syscall("write", exact(calls));
     one.latency_count = exact(calls);
     one.kernel_ns = exact(total_ns);
     return one;
   };
-  const WindowSummary old_window = window({timed(10, 1000)});
-  const WindowSummary new_window = window({timed(15, 3000)});
+  const stats::WindowSummary old_window = window({timed(10, 1000)});
+  const stats::WindowSummary new_window = window({timed(15, 3000)});
   const Comparison row = compare_windows(&old_window, &new_window, {});
   const std::optional<KernelSplit> split = split_kernel_time(row);
   ASSERT_TRUE(split.has_value());
@@ -379,4 +381,4 @@ TEST(KernelSplit, AddsUpToTheWholeChange) {
 }
 
 }  // namespace
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

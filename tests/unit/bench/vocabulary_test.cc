@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "baseline_file.h"
-#include "stats/time_verdict.h"
+#include "judge/time_verdict.h"
 
 namespace syscost::bench {
 namespace {
@@ -147,8 +147,8 @@ std::set<std::string> first_column(const std::string& page, const std::string& t
 
 TEST(VerdictsOnThePage, AreThoseThatBenchPrints) {
   std::set<std::string> words;
-  for (int i = 0; i <= static_cast<int>(stats::Verdict::incomparable); ++i) {
-    words.emplace(stats::to_string(static_cast<stats::Verdict>(i)));
+  for (int i = 0; i <= static_cast<int>(judge::Verdict::incomparable); ++i) {
+    words.emplace(judge::to_string(static_cast<judge::Verdict>(i)));
   }
   EXPECT_EQ(first_column("docs/compare.md", "## Verdicts"), words);
 }

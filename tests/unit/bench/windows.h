@@ -7,24 +7,24 @@
 #include <utility>
 #include <vector>
 
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
-inline Spread exact(double value) {
-  return *spread_of({value, value});
+inline stats::Spread exact(double value) {
+  return *stats::spread_of({value, value});
 }
 
-inline SyscallSummary syscall(const std::string& name, Numbers calls) {
-  SyscallSummary one;
+inline stats::SyscallSummary syscall(const std::string& name, stats::Numbers calls) {
+  stats::SyscallSummary one;
   one.name = name;
   one.calls = calls;
   one.errnos.emplace();
   return one;
 }
 
-inline WindowSummary window(std::vector<SyscallSummary> syscalls) {
-  WindowSummary one;
+inline stats::WindowSummary window(std::vector<stats::SyscallSummary> syscalls) {
+  stats::WindowSummary one;
   one.name = "S.T";
   one.n = 2;
   one.outcomes["passed"] = 2;
@@ -34,8 +34,8 @@ inline WindowSummary window(std::vector<SyscallSummary> syscalls) {
   return one;
 }
 
-inline Verdict verdict(const WindowSummary& old_window, const WindowSummary& new_window) {
+inline Verdict verdict(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   return compare_windows(&old_window, &new_window, {}).verdict;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

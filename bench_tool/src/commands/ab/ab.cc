@@ -85,9 +85,9 @@ class Measurement {
     // Only gated times must be decided. If no time is gated, both must be.
     const cli::Gate& gate = result.gate;
     std::ptrdiff_t times = 0;
-    for (const stats::Comparison& row : result.rows) {
-      times += (gate.wall || !gate.times()) && stats::is_undecided(row.time) ? 1 : 0;
-      times += (gate.cpu || !gate.times()) && stats::is_undecided(row.cpu) ? 1 : 0;
+    for (const judge::Comparison& row : result.rows) {
+      times += (gate.wall || !gate.times()) && judge::is_undecided(row.time) ? 1 : 0;
+      times += (gate.cpu || !gate.times()) && judge::is_undecided(row.cpu) ? 1 : 0;
     }
     return static_cast<std::size_t>(times);
   }
@@ -218,7 +218,7 @@ class Measurement {
 
   std::size_t judged() const {
     return static_cast<std::size_t>(std::count_if(result.rows.begin(), result.rows.end(),
-                                                  [](const stats::Comparison& row) { return row.time.has_value(); }));
+                                                  [](const judge::Comparison& row) { return row.time.has_value(); }));
   }
 
   /// `last` itself when the budget does not allow for enough rounds to be worth another look.
@@ -256,7 +256,7 @@ std::string rounds_line(const Measurement& measured, End end, const cli::Options
 std::string noise_line(const CompareResult& result) {
   std::vector<double> away;
   std::string worst;
-  for (const stats::Comparison& row : result.rows) {
+  for (const judge::Comparison& row : result.rows) {
     if (!row.time || !row.time->ratio || !row.time->ratio->interval) continue;
     const stats::Interval& interval = *row.time->ratio->interval;
     away.push_back(std::max(interval.high - 1, 1 / interval.low - 1));

@@ -17,11 +17,11 @@
 #include "commands/shared/window_notes.h"
 #include "csv/run_files.h"
 #include "csv/text.h"
+#include "judge/baseline_windows.h"
+#include "judge/several_processes.h"
 #include "model/loader.h"
 #include "model/programs.h"
 #include "render/output_file.h"
-#include "stats/baseline_windows.h"
-#include "stats/several_processes.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -100,7 +100,7 @@ std::size_t runs_left_out(const model::Dataset& data) {
 int baseline_update(const cli::Options& options, std::ostream& out, std::ostream& err) {
   csv::Problems problems;
   // The next run is judged by them.
-  stats::CountPolicy counts = options.counts;
+  judge::CountPolicy counts = options.counts;
   const std::string rules = add_rules_of_file({}, counts, problems).line;
   model::Dataset data = load_all(options, problems);
   const std::vector<model::Group> groups = model::group_samples(data, model::Tools::left_out);
@@ -116,7 +116,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     if (answer == WithoutCounts::Answer::refused) continue;
     add_classes(windows[i], baseline);
     baseline.windows.push_back(
-        stats::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
+        judge::to_baseline(windows[i], data.text(groups[i].program), model::base_name(data, groups[i])));
     if (options.check.has_times && answer == WithoutCounts::Answer::has_counts) {
       budgets::add_times(budgets::subject_of(data, groups[i], windows[i], true), baseline.windows.back());
     }
@@ -127,7 +127,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     }
   }
   if (!options.check.allows_failed) note_crashes(data, problems);
-  const stats::FalseAlarms alarms = stats::false_alarms_of(data, groups, counts);
+  const judge::FalseAlarms alarms = judge::false_alarms_of(data, groups, counts);
   baseline.runs = alarms.runs;
   if (alarms.is_known()) baseline.tests_that_departed = alarms.departed;
   if (baseline.windows.empty() && problems.empty()) {
@@ -156,7 +156,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
                        left_out == 1 ? " was" : "s were", options.runs.size() == 1 ? "the file" : "these files");
   }
   if (!rules.empty()) out << rules << '\n';
-  const std::string unlike = stats::unlike_processes(counts, windows);
+  const std::string unlike = judge::unlike_processes(counts, windows);
   if (!unlike.empty()) out << "warning: " << unlike << '\n';
   InjectedCalls injected;
   for (const stats::WindowSummary& window : windows) injected.add(window);
@@ -165,10 +165,10 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
 }
 
 WithoutCounts::Answer WithoutCounts::decide(const stats::WindowSummary& window) {
-  const stats::BaselineFault fault = stats::fault_of(window);
+  const judge::BaselineFault fault = judge::fault_of(window);
   if (fault.text.empty()) return Answer::has_counts;
-  const bool is_allowed = (fault.allowed_by == stats::kAllowFailed && options_.allows_failed) ||
-                          (fault.allowed_by == stats::kAllowLost && options_.allows_lost);
+  const bool is_allowed = (fault.allowed_by == judge::kAllowFailed && options_.allows_failed) ||
+                          (fault.allowed_by == judge::kAllowLost && options_.allows_lost);
   if (is_allowed) {
     names_.push_back(window.name);
     return Answer::without_counts;

@@ -20,13 +20,13 @@
 #include "commands/shared/run_notes.h"
 #include "csv/input.h"
 #include "csv/text.h"
-#include "stats/open_counts.h"
+#include "judge/open_counts.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 
 bool is_percentile(const budgets::Budget& budget) {
   return budget.measure->together == budgets::Together::nothing;
@@ -100,7 +100,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
                       std::ostream& err) {
   std::vector<Comparison> rows;
   for (const CheckedRow& row : result.rows) rows.push_back(row.comparison);
-  stats::OpenCounts open(rows, stats::RunsAgain::new_side);
+  judge::OpenCounts open(rows, judge::RunsAgain::new_side);
   const auto fails = [&](const budgets::Finding& one) { return settings.budgets[one.budget].fails; };
   std::vector<budgets::Finding>& exceeded = result.judgement.exceeded;
   const auto count = [&] { return static_cast<std::size_t>(std::count_if(exceeded.begin(), exceeded.end(), fails)); };
@@ -119,7 +119,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
     return names;
   };
   if (std::string fault = fault_of_programs(options.a, programs(true)); !fault.empty()) return fault;
-  CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  CommandRuns runs(options.run_budget_s, judge::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
   if (open.asks_for_leaks()) runs.ask_for_leaks();
   const auto take = [&](const std::string& csv) -> std::string {

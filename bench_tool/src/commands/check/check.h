@@ -18,14 +18,14 @@
 #include "commands/compare/compare.h"
 #include "commands/shared/site_text.h"
 #include "csv/problems.h"
+#include "judge/accept.h"
+#include "judge/baseline_windows.h"
+#include "judge/verdict.h"
 #include "model/baseline.h"
 #include "model/dataset.h"
 #include "model/test_locations.h"
 #include "render/ci_report.h"
 #include "render/terminal.h"
-#include "stats/accept.h"
-#include "stats/baseline_windows.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
@@ -35,7 +35,7 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
 
 /// A test of the run or of the baseline, or both.
 struct CheckedRow {
-  stats::Comparison comparison;
+  judge::Comparison comparison;
   std::optional<std::size_t> baseline_index;  ///< Into Baseline::windows.
   std::optional<std::size_t> run_index;       ///< Into the run's groups and windows.
 };
@@ -46,9 +46,9 @@ struct CheckSettings {
   std::string baseline_file;
   model::Baseline baseline;
   std::vector<budgets::Budget> budgets;
-  stats::CountPolicy counts;
-  std::vector<stats::Accept> accepts;
-  std::vector<stats::RuleOfTests> rules_of_tests;
+  judge::CountPolicy counts;
+  std::vector<judge::Accept> accepts;
+  std::vector<judge::RuleOfTests> rules_of_tests;
   std::string
       count_rules;  ///< Rules of the budgets' file for counts that may vary; see commands/compare/count_rules.h.
   std::optional<double> gate_counts;  ///< Share by which a test's calls may grow.
@@ -79,7 +79,7 @@ std::string judge_run(const cli::Options& options, const CheckSettings& settings
                       CheckResult& result, csv::Problems& problems);
 
 /// Lets the calls of a test, and how many of them fail, grow by `share` of its calls; a new errno stays one.
-void allow_growth(const stats::CountPolicy& policy, double share, stats::Comparison& row);
+void allow_growth(const judge::CountPolicy& policy, double share, judge::Comparison& row);
 
 /// Writes the differences into the baseline; returns the exit code.
 int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err);
@@ -90,7 +90,7 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
                   std::ostream& err);
 
 /// Equal, or it varies as it did.
-bool is_as_before(stats::Verdict verdict);
+bool is_as_before(judge::Verdict verdict);
 /// The check as a comparison: the verdict of the whole check, and the rows as compare prints them.
 CompareResult comparison_of(const cli::Options& options, const CheckSettings& settings, const CheckResult& result,
                             const csv::Problems& problems);
@@ -126,7 +126,7 @@ std::vector<SiteLine> budget_sites(const budgets::Budget& budget, const budgets:
 /// `calls of openat is 5, and may be at most 4; each file is opened once (syscost.toml:12)`.
 std::string sentence_of(const BudgetLine& line);
 
-std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result);
+std::optional<judge::FalseAlarms> false_alarms(const CheckResult& result);
 /// Lines below the tables, in all formats: how many false alarms are expected, what to do next.
 std::string check_notes(const CheckResult& result, const CompareResult& compared);
 

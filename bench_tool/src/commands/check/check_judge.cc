@@ -17,22 +17,23 @@
 #include "commands/shared/gate.h"
 #include "commands/shared/run_notes.h"
 #include "commands/shared/window_notes.h"
+#include "judge/accept.h"
+#include "judge/baseline_windows.h"
+#include "judge/count_policy.h"
+#include "judge/several_processes.h"
+#include "judge/site_changes.h"
 #include "model/choice.h"
 #include "model/loader.h"
 #include "model/programs.h"
 #include "model/site.h"
-#include "stats/accept.h"
-#include "stats/baseline_windows.h"
-#include "stats/count_policy.h"
-#include "stats/several_processes.h"
-#include "stats/site_changes.h"
+#include "stats/processes.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 using stats::WindowSummary;
 
 /// Which window it is, regardless of its file.
@@ -80,7 +81,7 @@ void name_windows(CheckResult& result) {
 void ungate(Comparison& row, const char* why) {
   row.verdict = Verdict::near;
   row.is_let_off = true;
-  row.rule = stats::Rule::baseline;
+  row.rule = judge::Rule::baseline;
   row.reason = fmt::format("{} in the baseline, so it is not judged", why);
   row.deltas.clear();
 }
@@ -152,7 +153,7 @@ std::string fold_as_baseline(CheckResult& result) {
 
 /// Pairs and judges. Returns why it could not, or "".
 std::string judge_counts(const cli::Options& options, const CheckSettings& settings, CheckResult& result) {
-  const stats::CountPolicy& policy = settings.counts;
+  const judge::CountPolicy& policy = settings.counts;
   const bool baseline_has_details = result.baseline.has_details();
   if (baseline_has_details != model::has_details(result.data)) {
     if (baseline_has_details) {
@@ -169,7 +170,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   }
   result.windows = stats::summarize_all(result.data, result.groups, true);
   for (const model::BaselineWindow& window : result.baseline.windows) {
-    result.baseline_windows.push_back(stats::from_baseline(result.baseline, window));
+    result.baseline_windows.push_back(judge::from_baseline(result.baseline, window));
   }
   stats::note_threaded_programs(result.baseline_windows);
   name_windows(result);
@@ -185,7 +186,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
                        std::optional<std::size_t> in_run) {
-    rows.push_back(stats::compare_windows(expected, now, policy));
+    rows.push_back(judge::compare_windows(expected, now, policy));
     result.rows.push_back({{}, in_baseline, in_run});
   };
   for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
@@ -209,28 +210,28 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     const std::string& outcome = result.baseline.windows[i].outcome;
     if (outcome == model::kOutcomeVaries) ungate(rows[i], "passed and skipped");
     // A test that failed in the baseline and passes now is new: it has counts for the first time.
-    if (outcome == model::kOutcomeFailed && stats::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
+    if (outcome == model::kOutcomeFailed && judge::has_failed(*rows[i].new_window)) ungate(rows[i], "failed");
     if (rows[i].verdict == Verdict::errored && has_passed(*rows[i].new_window)) rows[i].verdict = Verdict::added;
     if (outcome != model::kOutcomeLost || !gate_failures(rows[i], options.gate).empty()) continue;
-    if (stats::fault_of(*rows[i].new_window).allowed_by == stats::kAllowLost) {
+    if (judge::fault_of(*rows[i].new_window).allowed_by == judge::kAllowLost) {
       ungate(rows[i], "not counted completely");
     } else {
       rows[i].reason = "its counts were lost or missing when the baseline was made";
     }
   }
-  stats::accept_changes(settings.accepts, rows);
-  stats::decide_doubts(rows);
-  std::vector<std::string> unused = stats::unused_accepts(settings.accepts, rows, !options.tests.empty());
+  judge::accept_changes(settings.accepts, rows);
+  judge::decide_doubts(rows);
+  std::vector<std::string> unused = judge::unused_accepts(settings.accepts, rows, !options.tests.empty());
   if (options.tests.empty()) {
-    for (std::string& line : stats::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
+    for (std::string& line : judge::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
   }
-  std::vector<std::string> unclear = stats::mark_unclear_processes(policy, "OLD", "NEW", rows);
+  std::vector<std::string> unclear = judge::mark_unclear_processes(policy, "OLD", "NEW", rows);
   const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::optional<std::size_t> in_run = result.rows[i].run_index;
     // A baseline holds no sites.
-    stats::explain_by_sites({}, {&result.data, in_run ? &result.groups[*in_run] : nullptr}, rows[i]);
+    judge::explain_by_sites({}, {&result.data, in_run ? &result.groups[*in_run] : nullptr}, rows[i]);
     result.rows[i].comparison = std::move(rows[i]);
   }
   if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
@@ -284,23 +285,23 @@ struct Growth {
 
 }  // namespace
 
-void allow_growth(const stats::CountPolicy& policy, double share, Comparison& row) {
+void allow_growth(const judge::CountPolicy& policy, double share, Comparison& row) {
   if (row.verdict != Verdict::regressed || !row.is_paired()) return;
   Growth of_pass;
   Growth per_run;
-  const stats::CountPolicy own_policy = stats::rules_of(policy, row.old_window, row.new_window);
+  const judge::CountPolicy own_policy = judge::rules_of(policy, row.old_window, row.new_window);
   for (const stats::SyscallSummary& one : row.old_window->syscalls) {
     if (own_policy.is_volatile(one.name, one.classes)) continue;
     if (one.count()) of_pass.before += one.count()->median;
     if (one.per_run_calls) per_run.before += one.per_run_calls->median;
   }
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     if (!delta.is_gated()) continue;
     Growth& growth = delta.is_per_run ? per_run : of_pass;
     const double more = delta.new_count.median - delta.old_count.median;
     if (delta.errno_name.empty()) {
       growth.calls += more;
-    } else if (delta.is_new_errno && delta.change == stats::Change::grew) {
+    } else if (delta.is_new_errno && delta.change == judge::Change::grew) {
       return;
     } else {
       growth.errors += std::max(more, 0.0);
@@ -312,7 +313,7 @@ void allow_growth(const stats::CountPolicy& policy, double share, Comparison& ro
     if (growth.before > 0) most = std::max(most, growth.more() / growth.before);
   }
   row.verdict = Verdict::near;
-  row.rule = stats::Rule::gate_counts;
+  row.rule = judge::Rule::gate_counts;
   row.reason = fmt::format("its calls grew by {:.1f} %, which --gate-counts allows", 100 * most);
 }
 

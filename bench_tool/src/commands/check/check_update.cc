@@ -15,11 +15,11 @@
 #include "commands/shared/gate.h"
 #include "csv/input.h"
 #include "csv/text.h"
+#include "judge/baseline_windows.h"
+#include "judge/count_policy.h"
 #include "model/baseline.h"
 #include "model/choice.h"
 #include "render/output_file.h"
-#include "stats/baseline_windows.h"
-#include "stats/count_policy.h"
 
 namespace syscost::bench::commands {
 
@@ -56,9 +56,9 @@ class Accepted {
 
  private:
   static bool fits(const std::string& pattern, const CheckedRow& row) {
-    const stats::Comparison& one = row.comparison;
+    const judge::Comparison& one = row.comparison;
     const stats::WindowSummary& window = one.new_window != nullptr ? *one.new_window : *one.old_window;
-    return model::TestPatterns{{pattern}}.matches(stats::pattern_name(window));
+    return model::TestPatterns{{pattern}}.matches(judge::pattern_name(window));
   }
 
   const std::vector<std::string>& patterns_;
@@ -70,8 +70,8 @@ std::string tests_that(Are are, const CheckResult& result) {
   constexpr std::size_t kMostNamed = 10;
   std::vector<std::string> names;
   for (const CheckedRow& row : result.rows) {
-    const stats::Comparison& one = row.comparison;
-    if (are(one)) names.push_back(fmt::format("{} {}", one.name, stats::to_string(one.verdict)));
+    const judge::Comparison& one = row.comparison;
+    if (are(one)) names.push_back(fmt::format("{} {}", one.name, judge::to_string(one.verdict)));
   }
   if (names.empty()) return {};
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMostNamed));
@@ -81,8 +81,8 @@ std::string tests_that(Are are, const CheckResult& result) {
 
 /// What is red or has no verdict, without the tests that were written.
 std::string what_is_left(const cli::Gate& gate, const CheckSettings& settings, const CheckResult& result) {
-  const auto is_red = [&](const stats::Comparison& row) { return !gate_failures(row, gate).empty(); };
-  const auto is_unjudged = [&](const stats::Comparison& row) { return !is_red(row) && lacks_answer(row, gate); };
+  const auto is_red = [&](const judge::Comparison& row) { return !gate_failures(row, gate).empty(); };
+  const auto is_unjudged = [&](const judge::Comparison& row) { return !is_red(row) && lacks_answer(row, gate); };
   std::vector<std::string> parts;
   if (std::string tests = tests_that(is_red, result); !tests.empty()) parts.push_back(std::move(tests));
   if (!result.lost.empty()) parts.push_back(result.lost.text());
@@ -125,7 +125,7 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
     add_classes(window, added);
     const model::Group& group = result.groups[*row.run_index];
     model::BaselineWindow lines =
-        stats::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group));
+        judge::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group));
     if (const std::string unknown = model::why_not_beside(lines, told); !unknown.empty()) {
       problems.add(result.data.name, 0,
                    fmt::format("{}: {} is in the baseline and not in the run; write a new baseline (baseline update)",
@@ -136,7 +136,7 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
     }
     edits.push_back({std::move(lines)});
     const std::string change = change_and_reason(row.comparison);
-    written += fmt::format("  {}: {}{}\n", row.comparison.name, stats::to_string(row.comparison.verdict),
+    written += fmt::format("  {}: {}{}\n", row.comparison.name, judge::to_string(row.comparison.verdict),
                            change.empty() ? "" : ", " + change);
   }
   std::string fault = problems.empty() ? "" : "no baseline was written" + without_counts.advice();
@@ -180,7 +180,7 @@ void update(const CheckResult& result, WithoutCounts& without_counts, model::Bas
     add_classes(window, baseline);
     const model::Group& group = result.groups[*row.run_index];
     windows.push_back(
-        stats::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group)));
+        judge::to_baseline(window, result.data.text(group.program), model::base_name(result.data, group)));
     if (has_times && answer == WithoutCounts::Answer::has_counts)
       budgets::add_times(budgets::subject_of(result.data, group, window, true), windows.back());
   }

@@ -20,7 +20,7 @@
 
 namespace syscost::bench::commands {
 
-using stats::Verdict;
+using judge::Verdict;
 
 std::vector<BudgetLine> budget_lines(const CheckSettings& settings, const CheckResult& result) {
   std::vector<BudgetLine> lines;
@@ -56,9 +56,9 @@ std::string sentence_of(const BudgetLine& line) {
   return fmt::format("{} ({})", text, line.where);
 }
 
-std::optional<stats::FalseAlarms> false_alarms(const CheckResult& result) {
+std::optional<judge::FalseAlarms> false_alarms(const CheckResult& result) {
   if (!result.baseline.tests_that_departed) return std::nullopt;
-  return stats::FalseAlarms{result.baseline.runs, *result.baseline.tests_that_departed};
+  return judge::FalseAlarms{result.baseline.runs, *result.baseline.tests_that_departed};
 }
 
 std::string check_notes(const CheckResult& result, const CompareResult& compared) {
@@ -66,7 +66,7 @@ std::string check_notes(const CheckResult& result, const CompareResult& compared
   std::string out;
   if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
   const bool has_difference = compared.failing != 0 || !result.lost.empty() ||
-                              std::any_of(compared.rows.begin(), compared.rows.end(), [](const stats::Comparison& row) {
+                              std::any_of(compared.rows.begin(), compared.rows.end(), [](const judge::Comparison& row) {
                                 return row.verdict == Verdict::added || row.verdict == Verdict::improved ||
                                        row.verdict == Verdict::exchanged || row.verdict == Verdict::accepted;
                               });

@@ -19,8 +19,8 @@
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Delta;
+using judge::Comparison;
+using judge::Delta;
 using stats::SiteChange;
 
 constexpr std::size_t kMostTestsNamed = 3;
@@ -28,13 +28,13 @@ constexpr std::size_t kMostTestsNamed = 3;
 /// True for a line that changed as the whole count did.
 bool makes(const SiteChange& site, const Delta& delta) {
   return !site.site.is_unknown() && site.kind != SiteChange::Kind::in_new && site.more() != 0 &&
-         (site.more() > 0) == (delta.change == stats::Change::grew);
+         (site.more() > 0) == (delta.change == judge::Change::grew);
 }
 
 /// Visits the lines that make the changes that are meant. A failure is made by the call beside it.
 template <class Visit>
 void for_each_line(const Comparison& row, const ChangeChoice& is_meant, Visit visit) {
-  if (row.is_plain || (row.verdict != stats::Verdict::regressed && row.verdict != stats::Verdict::improved)) return;
+  if (row.is_plain || (row.verdict != judge::Verdict::regressed && row.verdict != judge::Verdict::improved)) return;
   for (const Delta& delta : row.deltas) {
     if (!delta.is_certain_change() || !delta.errno_name.empty() || !is_meant(delta)) continue;
     for (const SiteChange& site : delta.sites) {
@@ -58,7 +58,7 @@ std::string shared_change(const Comparison& row, const cli::Gate& gate) {
     parts.push_back(change_of(delta, delta.new_count.median - delta.old_count.median));
   }
   if (!parts.empty()) return fmt::format("{}", fmt::join(parts, ", "));
-  return row.reason.empty() ? std::string(stats::to_string(row.verdict)) : row.reason;
+  return row.reason.empty() ? std::string(judge::to_string(row.verdict)) : row.reason;
 }
 
 /// Names a line also after lines above its function moved.
@@ -169,7 +169,7 @@ std::string Cause::text(std::size_t width) const {
 }
 
 bool is_costly(const Delta& delta) {
-  return delta.change == stats::Change::grew || judge::family_of(delta.syscall) == judge::Family::syncs;
+  return delta.change == judge::Change::grew || judge::family_of(delta.syscall) == judge::Family::syncs;
 }
 
 bool has_line(const Comparison& row, const ChangeChoice& is_meant) {

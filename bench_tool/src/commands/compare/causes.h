@@ -11,8 +11,8 @@
 
 #include "cli/options.h"
 #include "commands/shared/site_text.h"
+#include "judge/verdict.h"
 #include "render/ci_report.h"
-#include "stats/verdict.h"
 
 namespace syscost::bench::commands {
 
@@ -20,7 +20,7 @@ struct Cause {
   std::string id;                               ///< The same while the change is the same: no line, no sum.
   std::string what;                             ///< `+2663 write`; `+1 openat, +1 read`; `missing`.
   std::optional<model::Site> site;              ///< The line that makes the calls.
-  std::vector<const stats::Comparison*> tests;  ///< In the order of the rows.
+  std::vector<const judge::Comparison*> tests;  ///< In the order of the rows.
 
   /// `src/log.cc:45 Log::write_all: +2663 write in 8 tests`, without their names.
   std::string headline(std::size_t width = 0) const;
@@ -29,14 +29,14 @@ struct Cause {
 };
 
 /// Chooses the changes that a cause may be made of.
-using ChangeChoice = std::function<bool(const stats::Delta&)>;
+using ChangeChoice = std::function<bool(const judge::Delta&)>;
 /// Growth, and other syncs: what can make a test red.
-bool is_costly(const stats::Delta& delta);
+bool is_costly(const judge::Delta& delta);
 /// True if a line of the program makes such a change of the counts.
-bool has_line(const stats::Comparison& row, const ChangeChoice& is_meant);
+bool has_line(const judge::Comparison& row, const ChangeChoice& is_meant);
 
 /// The causes of rows that fail, the one with most tests first. With another choice, those of other changes.
-std::vector<Cause> causes_of(const std::vector<const stats::Comparison*>& failing, const cli::Gate& gate,
+std::vector<Cause> causes_of(const std::vector<const judge::Comparison*>& failing, const cli::Gate& gate,
                              const ChangeChoice& is_meant = is_costly);
 
 /// `causes: 2`, and a line for each cause. "" if there are as many causes as failing tests: then the rows of the tests

@@ -23,19 +23,20 @@
 #include "commands/shared/window_notes.h"
 #include "csv/problems.h"
 #include "csv/text.h"
+#include "judge/accept.h"
+#include "judge/comparability.h"
+#include "judge/several_processes.h"
+#include "judge/site_changes.h"
 #include "model/loader.h"
 #include "model/programs.h"
 #include "model/site.h"
-#include "stats/accept.h"
-#include "stats/comparability.h"
-#include "stats/several_processes.h"
-#include "stats/site_changes.h"
+#include "stats/processes.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
+using judge::Comparison;
 using stats::WindowSummary;
 
 /// True when both sides are the same runs of the same files, so that nothing can differ.
@@ -76,14 +77,14 @@ std::optional<std::size_t> own_window(const model::Dataset& data, const std::vec
 
 /// Groups of one side as pairing sees them, with their summaries, and their families. `attempts` becomes a line about
 /// those that --allow retried leaves out.
-std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::string_view side, model::Dataset& data,
+std::vector<judge::PairCandidate> summarize_side(const cli::Gate& gate, std::string_view side, model::Dataset& data,
                                                  std::vector<WindowSummary>& windows, std::vector<model::Group>& groups,
                                                  std::vector<scale::Family>& families, std::string& attempts) {
   // A tool's counts of a window equal ours, or the run printed the difference. Its times include the tool.
   groups = model::group_samples(data, model::Tools::left_out);
   if (gate.allows_retried) attempts = left_out_attempts(stats::leave_out_failed_attempts(data, groups), side);
   windows = stats::summarize_all(data, groups, true);
-  std::vector<stats::PairCandidate> candidates;
+  std::vector<judge::PairCandidate> candidates;
   candidates.reserve(groups.size());
   for (const model::Group& group : groups) {
     const std::optional<std::size_t> window = own_window(data, groups, group);
@@ -97,15 +98,15 @@ std::vector<stats::PairCandidate> summarize_side(const cli::Gate& gate, std::str
 }
 
 /// Says which lines changed, of the rows that `pairs` became.
-void explain(const std::vector<stats::Pair>& pairs, const std::vector<model::Group>& old_groups,
+void explain(const std::vector<judge::Pair>& pairs, const std::vector<model::Group>& old_groups,
              const std::vector<model::Group>& new_groups, CompareResult& result) {
   if (!result.old_data.has_sites && !result.new_data.has_sites) return;
   const auto side = [](const model::Dataset& data, const std::vector<model::Group>& groups,
                        const std::optional<std::size_t>& index) {
-    return stats::SitedWindow{&data, index && !groups.empty() ? &groups[*index] : nullptr};
+    return judge::SitedWindow{&data, index && !groups.empty() ? &groups[*index] : nullptr};
   };
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    stats::explain_by_sites(side(result.old_data, old_groups, pairs[i].old_index),
+    judge::explain_by_sites(side(result.old_data, old_groups, pairs[i].old_index),
                             side(result.new_data, new_groups, pairs[i].new_index), result.rows[i]);
   }
 }
@@ -262,11 +263,11 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   for (WindowSummary& window : result.old_windows) window.inject_rules = old_injected.rules;
   for (WindowSummary& window : result.new_windows) window.inject_rules = new_injected.rules;
   result.law_changes = scale::law_changes(old_families, new_families);
-  const stats::Pairing pairing = stats::pair_windows(old_side, new_side, options.pairs);
+  const judge::Pairing pairing = judge::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;
   result.gate = options.gate;
   if (pairing.single) {
-    result.paired = stats::pair_name(result.old_windows[*pairing.single->old_index].name,
+    result.paired = judge::pair_name(result.old_windows[*pairing.single->old_index].name,
                                      result.new_windows[*pairing.single->new_index].name) +
                     " (one test in each file)";
   }
@@ -286,7 +287,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   }
   result.rows.clear();
   result.empty_windows.clear();
-  for (const stats::Pair& pair : pairing.pairs) {
+  for (const judge::Pair& pair : pairing.pairs) {
     const WindowSummary* old_window = pair.old_index ? &result.old_windows[*pair.old_index] : nullptr;
     const WindowSummary* new_window = pair.new_index ? &result.new_windows[*pair.new_index] : nullptr;
     if (old_window == nullptr && new_window != nullptr) {
@@ -294,19 +295,19 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     } else if (new_window == nullptr && old_window != nullptr) {
       new_window = stats::without_calls(*old_window, result.new_windows, result.empty_windows);
     }
-    result.rows.push_back(stats::compare_windows(old_window, new_window, options.counts));
+    result.rows.push_back(judge::compare_windows(old_window, new_window, options.counts));
   }
-  stats::accept_changes(options.accepts, result.rows);
-  stats::decide_doubts(result.rows);
-  for (std::string& line : stats::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {
+  judge::accept_changes(options.accepts, result.rows);
+  judge::decide_doubts(result.rows);
+  for (std::string& line : judge::unused_accepts(options.accepts, result.rows, !options.tests.empty())) {
     result.warnings.push_back(std::move(line));
   }
   if (options.tests.empty()) {
-    for (std::string& line : stats::unused_rules(options.rules_of_tests, result.rows)) {
+    for (std::string& line : judge::unused_rules(options.rules_of_tests, result.rows)) {
       result.warnings.push_back(std::move(line));
     }
   }
-  for (std::string& line : stats::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
+  for (std::string& line : judge::mark_unclear_processes(options.counts, "OLD", "NEW", result.rows)) {
     result.warnings.push_back(std::move(line));
   }
   explain(pairing.pairs, old_groups, new_groups, result);
@@ -326,7 +327,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
     result.warnings.push_back(std::move(line));
   }
   result.limits.threshold = options.threshold / 100;
-  if (!options.is_counts_only) stats::judge_row_times(result.rows, result.comparable, result.limits);
+  if (!options.is_counts_only) judge::judge_row_times(result.rows, result.comparable, result.limits);
   return {};
 }
 

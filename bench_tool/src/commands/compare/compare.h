@@ -20,14 +20,14 @@
 #include "cli/options.h"
 #include "commands/shared/run_notes.h"
 #include "csv/problems.h"
+#include "judge/row_times.h"
+#include "judge/verdict.h"
 #include "model/dataset.h"
 #include "model/loader.h"
 #include "model/test_locations.h"
 #include "render/ci_report.h"
 #include "render/terminal.h"
 #include "scale/family_laws.h"
-#include "stats/row_times.h"
-#include "stats/verdict.h"
 
 namespace syscost::bench::commands {
 
@@ -50,7 +50,7 @@ struct CompareResult {
   std::vector<stats::WindowSummary> old_windows;
   std::vector<stats::WindowSummary> new_windows;
   std::deque<stats::WindowSummary> empty_windows;  ///< For set-ups that one side has, without a call.
-  std::vector<stats::Comparison> rows;             ///< All, changed or not.
+  std::vector<judge::Comparison> rows;             ///< All, changed or not.
   std::vector<std::string> known_programs;         ///< Names that judge() gives to programs; see programs.h.
   std::string paired;                              ///< `A -> B (one test in each file)`; empty when names decided.
   std::vector<scale::LawChange> law_changes;       ///< For people: no verdict depends on them.
@@ -58,10 +58,10 @@ struct CompareResult {
   ProgramFaults lost;        ///< Programs of NEW that crashed and did not in OLD; each has a warning.
   std::string count_rules;   ///< The rules of a file for counts that may vary; see commands/compare/count_rules.h.
   std::string further_runs;  ///< `5 further runs (12.3 s): 2 of 2 tests decided`; of ab its rounds; "" without.
-  stats::ComparableTimes comparable;
+  judge::ComparableTimes comparable;
   cli::Gate gate = {.counts = true};
   model::TestLocations locations;  ///< Where tests are written, from the files that --locations names.
-  stats::TimeLimits limits;
+  judge::TimeLimits limits;
   std::string old_backend;  ///< The backend under which the times of OLD were taken; the next is NEW's.
   std::string new_backend;
   std::string sides;  ///< Two lines that say what OLD and NEW are; "" where people did not give them.
@@ -107,7 +107,7 @@ void keep_chosen_rows(const cli::Options& options, CompareResult& result);
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err);
 
-/// Counts per verdict in the order of stats::Verdict, e.g. "1 regressed, 2 improved, 14 same".
+/// Counts per verdict in the order of judge::Verdict, e.g. "1 regressed, 2 improved, 14 same".
 std::string verdict_line(const CompareResult& result);
 /// The same for the times, a line for each of their clocks; "" when no time was judged.
 std::string time_totals(const CompareResult& result);
@@ -121,46 +121,46 @@ std::string_view unit_beside(const stats::WindowSummary& window, std::string_vie
 /// One of the two times of a test, with the members in which a row and its windows keep it.
 struct TimeKind {
   std::string_view title;
-  std::optional<stats::TimeVerdict> stats::Comparison::*verdict;
+  std::optional<judge::TimeVerdict> judge::Comparison::*verdict;
   stats::Numbers stats::WindowSummary::*numbers;
   bool cli::Gate::*gate;
 };
-inline constexpr TimeKind kWallTime = {"wall", &stats::Comparison::time, &stats::WindowSummary::wall_ns,
+inline constexpr TimeKind kWallTime = {"wall", &judge::Comparison::time, &stats::WindowSummary::wall_ns,
                                        &cli::Gate::wall};
-inline constexpr TimeKind kCpuTime = {"cpu", &stats::Comparison::cpu, &stats::WindowSummary::cpu_ns, &cli::Gate::cpu};
+inline constexpr TimeKind kCpuTime = {"cpu", &judge::Comparison::cpu, &stats::WindowSummary::cpu_ns, &cli::Gate::cpu};
 
 /// `90.0 us -> 99.0 us, 10 % slower [+8.4..+12.0 %] (+-1.2 % -> +-0.9 %, n=10, p=0.0002, regressed)`.
-std::string time_cell(const stats::Comparison& row, const TimeKind& kind, std::string_view titled_unit);
+std::string time_cell(const judge::Comparison& row, const TimeKind& kind, std::string_view titled_unit);
 /// True if processor time deserves a column: it was judged, or it is gated.
-bool has_cpu_column(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
+bool has_cpu_column(const CompareResult& result, const std::vector<const judge::Comparison*>& shown);
 /// Says for each row with several repetitions if more calls or slower calls changed the kernel time. "" if there is no
 /// such row.
-std::string kernel_split_text(const std::vector<const stats::Comparison*>& shown, bool all, bool markdown,
+std::string kernel_split_text(const std::vector<const judge::Comparison*>& shown, bool all, bool markdown,
                               std::size_t width = 0);
 /// `1024 -> 1`, with the range where repetitions differ.
-std::string calls_cell(const stats::Comparison& row, std::string_view titled_unit);
+std::string calls_cell(const judge::Comparison& row, std::string_view titled_unit);
 /// Notes on the numbers of the shown rows, a line each.
-std::string number_notes(const CompareResult& result, const std::vector<const stats::Comparison*>& shown);
+std::string number_notes(const CompareResult& result, const std::vector<const judge::Comparison*>& shown);
 /// `+1 openat`, `-2 lseek (per run)`, `+1 EACCES (new in openat)`: `more` calls or failures, in the words that an
 /// accept takes.
-std::string change_of(const stats::Delta& delta, double more);
+std::string change_of(const judge::Delta& delta, double more);
 /// `+1 openat, -2 lseek; +3 ENOENT`.
-std::string breakdown(const stats::Comparison& row);
+std::string breakdown(const judge::Comparison& row);
 /// The same, and the reason of the verdict.
-std::string change_and_reason(const stats::Comparison& row);
+std::string change_and_reason(const judge::Comparison& row);
 
 /// `law changed: BM_Append/{bytes}: write: 1 per 4096 bytes -> 1 per byte`, a line for each law; the first few if there
 /// are many.
 std::string law_lines(const CompareResult& result);
 
 /// True for a row that is printed without --all.
-bool is_worth_showing(const CompareResult& result, const stats::Comparison& row);
+bool is_worth_showing(const CompareResult& result, const judge::Comparison& row);
 
 /// The rows that fail the gate, the worst first.
-std::vector<const stats::Comparison*> failing_rows(const CompareResult& result);
+std::vector<const judge::Comparison*> failing_rows(const CompareResult& result);
 
 /// The rows to print, in the order and number that was asked for: changed ones unless `all`.
-std::vector<const stats::Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options);
+std::vector<const judge::Comparison*> chosen_rows(const CompareResult& result, const cli::Options& options);
 
 /// A table, and the lines below each of its rows.
 struct TableWithBlocks {
@@ -170,7 +170,7 @@ struct TableWithBlocks {
 
 /// The table for a screen of `width` columns that the whole one does not fit. If the change of a row does not fit, it
 /// stands below the row.
-TableWithBlocks narrow_compare_table(const CompareResult& result, const std::vector<const stats::Comparison*>& shown,
+TableWithBlocks narrow_compare_table(const CompareResult& result, const std::vector<const judge::Comparison*>& shown,
                                      const std::vector<std::string>& names, std::string_view unit, std::size_t width,
                                      const render::Paint& paint);
 
@@ -184,7 +184,7 @@ std::string compare_json(const CompareResult& result);
 std::string compare_csv(const CompareResult& result);
 
 /// `Log.Writes` as suite and test; of anything else its kind is the suite.
-std::pair<std::string_view, std::string_view> ci_names(const stats::Comparison& row);
+std::pair<std::string_view, std::string_view> ci_names(const judge::Comparison& row);
 
 /// Returns a case for each row. A row that fails the gate is a failure, with the rule that it breaks: counts, wall, ...
 render::CiReport compare_ci(const CompareResult& result);

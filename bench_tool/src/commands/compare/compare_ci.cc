@@ -15,14 +15,14 @@
 #include "commands/compare/count_rules.h"
 #include "commands/shared/gate.h"
 #include "commands/shared/site_text.h"
+#include "judge/comparability.h"
 #include "render/output_file.h"
 #include "render/table.h"
-#include "stats/comparability.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
+using judge::Comparison;
 using stats::WindowSummary;
 
 constexpr std::array<render::CiRule, 8> kCompareRules = {
@@ -55,8 +55,8 @@ std::string evidence(const Comparison& row, std::string_view word) {
 
 /// Why a row has no verdict.
 std::string no_answer(const Comparison& row) {
-  if (!stats::has_no_answer(row.verdict)) return "its times are not decided";
-  return std::string(stats::to_string(row.verdict)) + (row.reason.empty() ? "" : ": " + row.reason);
+  if (!judge::has_no_answer(row.verdict)) return "its times are not decided";
+  return std::string(judge::to_string(row.verdict)) + (row.reason.empty() ? "" : ": " + row.reason);
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ render::CiReport compare_ci(const CompareResult& result) {
       if (word == "counts") one.failures.back().location = grown_line(row);
     }
     if (lacks_answer(row, result.gate)) one.no_answer = no_answer(row);
-    if (row.verdict == stats::Verdict::accepted)
+    if (row.verdict == judge::Verdict::accepted)
       one.accepted = fmt::format("accepted: {}; {}", breakdown(row), row.reason);
     report.cases.push_back(std::move(one));
   }
@@ -104,16 +104,16 @@ void add_cases(const ProgramFaults& lost, render::CiReport& report) {
 
 namespace {
 
-using stats::Verdict;
+using judge::Verdict;
 
 /// The verdict of a row, with emphasis on the reason why it fails.
 std::string verdict_cell(const Comparison& row, const std::vector<std::string_view>& by) {
-  std::string text(stats::to_string(row.verdict));
+  std::string text(judge::to_string(row.verdict));
   if (!row.is_plain) {
     for (const TimeKind& kind : {kWallTime, kCpuTime}) {
-      const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+      const std::optional<judge::TimeVerdict>& time = row.*kind.verdict;
       if (!time || (time->verdict != Verdict::regressed && time->verdict != Verdict::improved)) continue;
-      text += fmt::format(", {} {}", kind.title, stats::to_string(time->verdict));
+      text += fmt::format(", {} {}", kind.title, judge::to_string(time->verdict));
     }
   }
   if (by.empty()) return text;
@@ -132,7 +132,7 @@ std::string table_of(const CompareResult& result, const std::vector<const Compar
   if (has_wall) columns.push_back({"wall"});
   if (has_cpu) columns.push_back({"cpu"});
   render::Table table(columns);
-  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
+  const std::vector<std::string> names = judge::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
     std::vector<std::string> cells = {names[i], verdict_cell(row, gate_failures(row, result.gate)),

@@ -9,9 +9,9 @@
 
 #include "commands/compare/compare.h"
 #include "commands/shared/gate.h"
+#include "judge/row_times.h"
 #include "render/json.h"
 #include "render/numbers.h"
-#include "stats/row_times.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -47,27 +47,27 @@ Json median_json(const std::optional<stats::MedianInterval>& median) {
 }
 
 /// The judged values, one number a sample, in the order of the file.
-std::vector<double> samples_of(const stats::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
+std::vector<double> samples_of(const judge::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
   if (window == nullptr) return {};
-  const bool are_processes = stats::samples_are_processes(row);
+  const bool are_processes = judge::samples_are_processes(row);
   if (kind.verdict == kCpuTime.verdict) return are_processes ? window->cpu.process_times_ns : window->cpu.times_ns;
   return are_processes ? window->process_times_ns : window->times_ns;
 }
 
 /// `12.5 13`: as errnos are listed in our CSV.
-std::string samples_text(const stats::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
+std::string samples_text(const judge::Comparison& row, const TimeKind& kind, const stats::WindowSummary* window) {
   std::string text;
   for (const double value : samples_of(row, kind, window)) text += (text.empty() ? "" : " ") + render::plain(value);
   return text;
 }
 
-Json time_json(const stats::Comparison& row, const TimeKind& kind) {
+Json time_json(const judge::Comparison& row, const TimeKind& kind) {
   if (!(row.*kind.verdict)) return nullptr;
-  const stats::TimeVerdict& time = *(row.*kind.verdict);
+  const judge::TimeVerdict& time = *(row.*kind.verdict);
   auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  return {{"verdict", std::string(stats::to_string(time.verdict))},
+  return {{"verdict", std::string(judge::to_string(time.verdict))},
           {"reason", time.reason},
-          {"sample", stats::samples_are_processes(row) ? "process" : "repetition"},
+          {"sample", judge::samples_are_processes(row) ? "process" : "repetition"},
           {"old_ns", median_json(time.old_median)},
           {"new_ns", median_json(time.new_median)},
           {"old_samples_ns", samples_of(row, kind, row.old_window)},
@@ -80,7 +80,7 @@ Json time_json(const stats::Comparison& row, const TimeKind& kind) {
 }
 
 /// The lines of a changed count; null if they are not known.
-Json sites_json(const stats::Delta& delta) {
+Json sites_json(const judge::Delta& delta) {
   if (delta.sites.empty()) return nullptr;
   Json sites = Json::array();
   for (const stats::SiteChange& one : delta.sites) {
@@ -113,16 +113,16 @@ Json laws_json(const CompareResult& result) {
 }
 
 /// Null if nothing is.
-Json acceptances_json(const stats::Comparison& row) {
+Json acceptances_json(const judge::Comparison& row) {
   if (!row.needs_acceptance) return nullptr;
   Json all = Json::array();
-  for (const stats::Acceptance& one : row.acceptances) all.push_back({{"reason", one.reason}, {"where", one.where}});
+  for (const judge::Acceptance& one : row.acceptances) all.push_back({{"reason", one.reason}, {"where", one.where}});
   return all;
 }
 
-Json row_json(const stats::Comparison& row) {
+Json row_json(const judge::Comparison& row) {
   Json deltas = Json::array();
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     const bool is_accepted = delta.is_accepted && row.needs_acceptance;
     deltas.push_back({{"syscall", delta.syscall},
                       {"errno", delta.errno_name.empty() ? Json(nullptr) : Json(delta.errno_name)},
@@ -131,10 +131,10 @@ Json row_json(const stats::Comparison& row) {
                       {"new", to_json(delta.new_count.median)},
                       {"old_range", {to_json(delta.old_count.min), to_json(delta.old_count.max)}},
                       {"new_range", {to_json(delta.new_count.min), to_json(delta.new_count.max)}},
-                      {"change", delta.change == stats::Change::grew     ? "grew"
-                                 : delta.change == stats::Change::shrank ? "shrank"
+                      {"change", delta.change == judge::Change::grew     ? "grew"
+                                 : delta.change == judge::Change::shrank ? "shrank"
                                                                          : "near"},
-                      {"rule", stats::to_string(is_accepted ? stats::Rule::accept : delta.rule)},
+                      {"rule", judge::to_string(is_accepted ? judge::Rule::accept : delta.rule)},
                       {"in_doubt", delta.is_in_doubt},
                       {"gated", delta.is_gated()},
                       {"accepted", is_accepted},
@@ -142,12 +142,12 @@ Json row_json(const stats::Comparison& row) {
                       {"sites", sites_json(delta)}});
   }
   Json split = nullptr;
-  if (const auto of_kernel = stats::split_kernel_time(row)) {
+  if (const auto of_kernel = judge::split_kernel_time(row)) {
     split = {{"more_calls", of_kernel->more_calls_ns}, {"slower_calls", of_kernel->slower_calls_ns}};
   }
   return {{"test", row.name},
-          {"verdict", std::string(stats::to_string(row.verdict))},
-          {"rule", stats::to_string(row.rule)},
+          {"verdict", std::string(judge::to_string(row.verdict))},
+          {"rule", judge::to_string(row.rule)},
           {"reason", row.reason},
           {"accepted", acceptances_json(row)},
           {"counts", row.counts_entries ? "entries" : "calls"},
@@ -160,10 +160,10 @@ Json row_json(const stats::Comparison& row) {
           {"work_ns_change", std::move(split)}};
 }
 
-void add_time(render::CsvWriter& csv, const std::optional<stats::TimeVerdict>& time) {
+void add_time(render::CsvWriter& csv, const std::optional<judge::TimeVerdict>& time) {
   const bool has_ratio = time && time->ratio;
   const bool has_interval = has_ratio && time->ratio->interval;
-  csv.cell(time ? stats::to_string(time->verdict) : "");
+  csv.cell(time ? judge::to_string(time->verdict) : "");
   csv.number(has_ratio ? std::optional(time->ratio->estimate) : std::nullopt);
   csv.number(has_interval ? std::optional(time->ratio->interval->low) : std::nullopt);
   csv.number(has_interval ? std::optional(time->ratio->interval->high) : std::nullopt);
@@ -172,13 +172,13 @@ void add_time(render::CsvWriter& csv, const std::optional<stats::TimeVerdict>& t
 
 }  // namespace
 
-Json comparison_json(const stats::Comparison& row) {
+Json comparison_json(const judge::Comparison& row) {
   return row_json(row);
 }
 
 Json tests_json(const CompareResult& result) {
   Json tests = Json::array();
-  for (const stats::Comparison& row : result.rows) {
+  for (const judge::Comparison& row : result.rows) {
     Json one = row_json(row);
     const std::vector<std::string_view> by = gate_failures(row, result.gate);
     one["gate"] = by.empty() ? "green" : "red";
@@ -263,8 +263,8 @@ std::string compare_csv(const CompareResult& result) {
   auto is_per_iteration = [](const stats::WindowSummary* window) {
     return window == nullptr ? std::nullopt : std::optional(window->is_per_iteration ? 1.0 : 0.0);
   };
-  for (const stats::Comparison& row : result.rows) {
-    csv.cell(row.name).cell(stats::to_string(row.verdict)).cell(row.reason);
+  for (const judge::Comparison& row : result.rows) {
+    csv.cell(row.name).cell(judge::to_string(row.verdict)).cell(row.reason);
     csv.number(repetitions(row.old_window)).number(repetitions(row.new_window));
     auto medians = [&](stats::Numbers stats::WindowSummary::*field) {
       csv.number(median(row.old_window, field)).number(median(row.new_window, field));

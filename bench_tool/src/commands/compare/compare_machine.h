@@ -12,7 +12,7 @@
 
 namespace syscost::bench::commands {
 
-render::Json comparison_json(const stats::Comparison& row);
+render::Json comparison_json(const judge::Comparison& row);
 /// All rows, each with what the gate says of it.
 render::Json tests_json(const CompareResult& result);
 

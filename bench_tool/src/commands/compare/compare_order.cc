@@ -14,8 +14,8 @@
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 
 std::size_t rank_of(Verdict verdict) {
   static constexpr std::array<Verdict, 13> kOrder = {
@@ -28,7 +28,7 @@ std::size_t rank_of(Verdict verdict) {
 /// How many more gated calls there are. Each syscall that grew counts. A syscall that shrank does not offset it.
 double growth(const Comparison& row) {
   double more = 0;
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     const double change = delta.new_count.median - delta.old_count.median;
     if (delta.is_gated() && delta.errno_name.empty()) more += std::max(change, 0.0);
   }
@@ -37,7 +37,7 @@ double growth(const Comparison& row) {
 
 double calls_changed(const Comparison& row) {
   double changed = 0;
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     if (delta.errno_name.empty()) changed += std::abs(delta.new_count.median - delta.old_count.median);
   }
   return changed;
@@ -72,7 +72,7 @@ bool is_worth_showing(const CompareResult& result, const Comparison& row) {
   const bool is_as_before =
       result.is_of_baseline &&
       ((row.verdict == Verdict::near && std::none_of(row.deltas.begin(), row.deltas.end(),
-                                                     [](const stats::Delta& delta) { return delta.is_new_wait; })) ||
+                                                     [](const judge::Delta& delta) { return delta.is_new_wait; })) ||
        (row.verdict == Verdict::added && result.sides.empty()));
   return (row.has_changes() && !is_as_before) || !gate_failures(row, result.gate).empty();
 }

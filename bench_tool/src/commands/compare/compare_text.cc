@@ -16,16 +16,16 @@
 #include "commands/compare/compare.h"
 #include "commands/shared/gate.h"
 #include "commands/shared/site_text.h"
+#include "judge/comparability.h"
 #include "render/numbers.h"
 #include "render/table.h"
 #include "render/terminal.h"
-#include "stats/comparability.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 using stats::WindowSummary;
 
 /// So many lines of a screen, regardless of the rest.
@@ -43,7 +43,7 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
   std::erase(failures, "counts");
   if (!failures.empty() && (failures[0] == "wall" || failures[0] == "cpu")) {
     const bool counts_say_more = row.verdict != Verdict::same && !row.is_plain;
-    const std::string word = counts_say_more ? std::string(stats::to_string(row.verdict)) + "; " : "";
+    const std::string word = counts_say_more ? std::string(judge::to_string(row.verdict)) + "; " : "";
     const std::string by = fmt::format("{}regressed by {} time", word, fmt::join(failures, " and "));
     return paint.red(text.empty() ? by : text + "  " + by);
   }
@@ -53,7 +53,7 @@ std::string remark(const Comparison& row, const cli::Gate& gate, const render::P
   if (row.verdict == Verdict::improved && row.reason.empty()) return paint.green(text);
   // The verdict of the time stands beside it. The table shows that the counts are equal.
   if (row.verdict == Verdict::same && has_time_change(row) && row.reason.empty()) return text;
-  std::string word(stats::to_string(row.verdict));
+  std::string word(judge::to_string(row.verdict));
   if (!row.reason.empty()) word += ": " + row.reason;
   if (!text.empty()) text += "  ";
   if (row.verdict == Verdict::regressed || !failures.empty()) return paint.red(text + word);
@@ -160,7 +160,7 @@ TableWithBlocks table_of(const CompareResult& result, const cli::Options& option
   columns.push_back({fmt::format("calls{}", unit)});
   columns.push_back({""});
   render::Table table(columns);
-  const std::vector<std::string> names = stats::shown_names(result.rows, shown);
+  const std::vector<std::string> names = judge::shown_names(result.rows, shown);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const Comparison& row = *shown[i];
     std::vector<std::string> cells = {names[i]};
@@ -226,7 +226,7 @@ std::string short_wall_cell(const Comparison& row, std::string_view titled_unit)
 std::string verdict_word(const Comparison& row) {
   if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::regressed)) return "time regressed";
   if (row.verdict == Verdict::same && row.has_time_verdict(Verdict::improved)) return "time improved";
-  return std::string(stats::to_string(row.verdict));
+  return std::string(judge::to_string(row.verdict));
 }
 
 /// The reason, then the change.

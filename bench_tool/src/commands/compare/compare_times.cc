@@ -11,17 +11,17 @@
 #include <optional>
 
 #include "commands/compare/compare.h"
+#include "judge/row_times.h"
 #include "render/numbers.h"
 #include "render/table.h"
-#include "stats/row_times.h"
 #include "stats/significance.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
+using judge::Comparison;
+using judge::Verdict;
 using stats::Interval;
-using stats::Verdict;
 using stats::WindowSummary;
 
 /// `862x faster`, `12 % slower`; "" within `least` of equal.
@@ -62,7 +62,7 @@ std::string p_text(double p) {
 
 /// Repetitions or processes of each side: `n=10`, `n=10 and 9`; "" for one each.
 std::string samples(const Comparison& row, bool is_judged) {
-  const bool are_processes = is_judged && stats::samples_are_processes(row);
+  const bool are_processes = is_judged && judge::samples_are_processes(row);
   auto count = [&](const WindowSummary& window) {
     return are_processes ? window.process_times_ns.size() : is_judged ? window.times_ns.size() : window.n;
   };
@@ -74,7 +74,7 @@ std::string samples(const Comparison& row, bool is_judged) {
 
 /// The evidence for a change: how far each median may be off, the number of samples, p, the verdict.
 std::string judged_change(const Comparison& row, const TimeKind& kind) {
-  const stats::TimeVerdict& time = *(row.*kind.verdict);
+  const judge::TimeVerdict& time = *(row.*kind.verdict);
   // With noise the estimate and the medians may point in opposite directions. Then print only the interval, if any.
   const double medians = (row.new_window->*kind.numbers)->median - (row.old_window->*kind.numbers)->median;
   const bool has_answer = time.verdict != Verdict::inconclusive && time.verdict != Verdict::insufficient;
@@ -90,13 +90,13 @@ std::string judged_change(const Comparison& row, const TimeKind& kind) {
     evidence.push_back(samples(row, true));
   }
   if (time.ratio->interval) evidence.push_back(p_text(*time.adjusted_p));
-  evidence.emplace_back(stats::to_string(time.verdict));
+  evidence.emplace_back(judge::to_string(time.verdict));
   return text + fmt::format("{})", fmt::join(evidence, ", "));
 }
 
 /// True when a row's time belongs into the notes: the time of a single run of a test was not asked for.
 bool is_told(const CompareResult& result, const Comparison& row, const TimeKind& kind) {
-  const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+  const std::optional<judge::TimeVerdict>& time = row.*kind.verdict;
   return time && (result.gate.*kind.gate || row.is_plain || time->is_judged());
 }
 
@@ -104,7 +104,7 @@ std::string counted(const CompareResult& result, const TimeKind& kind, Verdict v
   const auto times = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return is_told(result, row, kind) && (row.*kind.verdict)->verdict == verdict;
   });
-  return times == 0 ? std::string() : fmt::format("{} {}", times, stats::to_string(verdict));
+  return times == 0 ? std::string() : fmt::format("{} {}", times, judge::to_string(verdict));
 }
 
 /// `times`, `cpu times`: a time without another word is the wall time.
@@ -129,7 +129,7 @@ std::string verdicts_line(const CompareResult& result, const TimeKind& kind) {
 std::string mean_line(const CompareResult& result, const TimeKind& kind) {
   std::vector<double> ratios;
   for (const Comparison& row : result.rows) {
-    const std::optional<stats::TimeVerdict>& time = row.*kind.verdict;
+    const std::optional<judge::TimeVerdict>& time = row.*kind.verdict;
     if (time && time->is_judged()) ratios.push_back(time->ratio->estimate);
   }
   if (ratios.size() < 2) return {};
@@ -141,7 +141,7 @@ std::string mean_line(const CompareResult& result, const TimeKind& kind) {
 }  // namespace
 
 std::string time_cell(const Comparison& row, const TimeKind& kind, std::string_view titled_unit) {
-  const auto time = [&]() -> std::optional<stats::TimeVerdict> {
+  const auto time = [&]() -> std::optional<judge::TimeVerdict> {
     return row.is_paired() ? row.*kind.verdict : std::nullopt;
   }();
   const bool is_judged = time && time->is_judged();
@@ -182,9 +182,9 @@ std::string time_notes(const CompareResult& result) {
   for (const Comparison& row : result.rows) {
     for (const TimeKind& kind : {kWallTime, kCpuTime}) {
       if (!is_told(result, row, kind)) continue;
-      const stats::TimeVerdict& time = *(row.*kind.verdict);
+      const judge::TimeVerdict& time = *(row.*kind.verdict);
       needed = std::max(needed, time.needed_n);
-      has_repetitions = has_repetitions || (time.is_judged() && !stats::samples_are_processes(row));
+      has_repetitions = has_repetitions || (time.is_judged() && !judge::samples_are_processes(row));
     }
     if (row.cpu && !row.cpu->ratio && row.cpu->verdict == Verdict::insufficient) ++too_short;
   }
@@ -213,7 +213,7 @@ std::string kernel_split_text(const std::vector<const Comparison*>& shown, bool 
   for (const Comparison* one : shown) {
     const Comparison& row = *one;
     if (!row.is_paired() || row.old_window->n < 2 || row.new_window->n < 2) continue;
-    const std::optional<stats::KernelSplit> split = stats::split_kernel_time(row);
+    const std::optional<judge::KernelSplit> split = judge::split_kernel_time(row);
     if (!split || (split->more_calls_ns == 0 && split->slower_calls_ns == 0)) continue;
     const double change_ns = split->more_calls_ns + split->slower_calls_ns;
     // A part below a hundredth of the wall time explains no change of it.

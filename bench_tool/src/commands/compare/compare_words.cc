@@ -24,9 +24,9 @@ namespace syscost::bench::commands {
 
 namespace {
 
-using stats::Comparison;
+using judge::Comparison;
+using judge::Verdict;
 using stats::Numbers;
-using stats::Verdict;
 using stats::WindowSummary;
 
 bool is_counted_window(const WindowSummary* window) {
@@ -73,11 +73,11 @@ std::string taken_under(const CompareResult& result) {
                      *new_share);
 }
 
-const std::string& counted_name(const stats::Delta& delta) {
+const std::string& counted_name(const judge::Delta& delta) {
   return delta.errno_name.empty() ? delta.syscall : delta.errno_name;
 }
 
-std::string marks_of(const stats::Delta& delta) {
+std::string marks_of(const judge::Delta& delta) {
   std::string marks = delta.is_per_run ? " (per run)" : "";
   if (delta.is_new_errno && !delta.errno_name.empty()) marks += fmt::format(" (new in {})", delta.syscall);
   return marks;
@@ -156,7 +156,7 @@ std::string_view unit_beside(const WindowSummary& window, std::string_view title
   return titled_unit.empty() ? unit_of(window) : "";
 }
 
-std::string change_of(const stats::Delta& delta, double more) {
+std::string change_of(const judge::Delta& delta, double more) {
   return fmt::format("{}{} {}{}", more > 0 ? '+' : '-', render::count(std::abs(more)), counted_name(delta),
                      marks_of(delta));
 }
@@ -164,7 +164,7 @@ std::string change_of(const stats::Delta& delta, double more) {
 std::string breakdown(const Comparison& row) {
   std::string out;
   bool in_errnos = false;
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     const bool is_errno = !delta.errno_name.empty();
     if (!out.empty()) out += is_errno && !in_errnos ? "; " : ", ";
     in_errnos = is_errno;
@@ -176,8 +176,8 @@ std::string breakdown(const Comparison& row) {
     }
     // Where it does not decide the verdict, it must not look like the number that does.
     const bool is_beside = !delta.is_exact() || (row.verdict != Verdict::near && !delta.is_volatile);
-    if (delta.change == stats::Change::near && is_beside) out += " (near)";
-    if (judge::is_too_early(delta.syscall, delta.errno_name)) {
+    if (delta.change == judge::Change::near && is_beside) out += " (near)";
+    if (stats::is_too_early(delta.syscall, delta.errno_name)) {
       out += " (too early)";
     } else if (delta.is_volatile) {
       out += " (volatile)";
@@ -203,7 +203,7 @@ std::string verdict_line(const CompareResult& result) {
   for (Verdict verdict : kOrder) {
     const auto times = std::count_if(result.rows.begin(), result.rows.end(),
                                      [&](const Comparison& row) { return !row.is_plain && row.verdict == verdict; });
-    if (times != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", times, stats::to_string(verdict));
+    if (times != 0) out += fmt::format("{}{} {}", out.empty() ? "" : ", ", times, judge::to_string(verdict));
   }
   return out;
 }

@@ -15,9 +15,9 @@
 #include "commands/compare/compare.h"
 #include "csv/input.h"
 #include "csv/text.h"
+#include "judge/count_policy.h"
 #include "judge/direction.h"
 #include "render/numbers.h"
-#include "stats/count_policy.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -34,13 +34,13 @@ std::string rules_text(const std::vector<budgets::CountRule>& rules) {
 
 }  // namespace
 
-ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems,
+ProjectRules add_rules_of_file(const std::string& asked, judge::CountPolicy& policy, csv::Problems& problems,
                                bool has_accepts) {
   const std::string name = asked.empty() ? cli::kBudgetsFile : asked;
   if (asked.empty() && !csv::is_own_file_there(name, problems)) return {};
   budgets::RulesFile file = budgets::read_rules(name, problems);
   if (!has_accepts) file.accepts.clear();
-  stats::CountPolicy rules;
+  judge::CountPolicy rules;
   for (const budgets::CountRule& rule : file.volatiles) {
     // An empty selector means every syscall, so that nothing would be gated.
     const std::optional<std::string> fault =
@@ -79,10 +79,10 @@ ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& pol
   return out;
 }
 
-std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const cli::Options& options,
+std::vector<judge::Accept> accepts_of(std::vector<judge::Accept> of_file, const cli::Options& options,
                                       csv::Problems& problems) {
   if (!options.accept_from.empty()) {
-    for (stats::Accept& one : read_accept_lines(options.accept_from, problems)) of_file.push_back(std::move(one));
+    for (judge::Accept& one : read_accept_lines(options.accept_from, problems)) of_file.push_back(std::move(one));
   }
   return of_file;
 }
@@ -128,7 +128,7 @@ Kind kind_of(std::string_view line) {
 }
 
 /// `text` follows the token. Returns what is wrong with it, or "".
-std::string read_line(std::string_view text, stats::Accept& accept) {
+std::string read_line(std::string_view text, judge::Accept& accept) {
   std::string_view pattern;
   std::string_view rest = text;
   if (text.starts_with('"')) {
@@ -141,7 +141,7 @@ std::string read_line(std::string_view text, stats::Accept& accept) {
   const std::string padded = ' ' + std::string(rest) + ' ';
   const std::size_t dashes = padded.find(kBeforeReason);
   if (dashes == std::string::npos) return "the reason is missing";
-  accept.reason = stats::reason_text(std::string_view(padded).substr(dashes + kBeforeReason.size()));
+  accept.reason = judge::reason_text(std::string_view(padded).substr(dashes + kBeforeReason.size()));
   if (accept.reason.empty()) return "the reason is empty";
   rest = std::string_view(padded).substr(0, dashes);
   if (!text.starts_with('"')) {
@@ -160,8 +160,8 @@ std::string read_line(std::string_view text, stats::Accept& accept) {
 }
 
 /// The test of the row as TEST.
-std::string pattern_of(const stats::Comparison& row) {
-  const model::PatternName window = stats::pattern_name(*row.new_window);
+std::string pattern_of(const judge::Comparison& row) {
+  const model::PatternName window = judge::pattern_name(*row.new_window);
   std::string name(window.name);
   constexpr std::string_view kBenchmark = "benchmark ";
   if (window.kind == "benchmark" && name.starts_with(kBenchmark)) name.erase(0, kBenchmark.size());
@@ -175,7 +175,7 @@ std::string pattern_of(const stats::Comparison& row) {
 }
 
 /// `+1 openat`; of counts that vary the name alone.
-std::string term_of(const stats::Delta& delta) {
+std::string term_of(const judge::Delta& delta) {
   const double more = delta.new_count.median - delta.old_count.median;
   if (delta.is_exact() && !render::count(std::abs(more)).starts_with('<')) return change_of(delta, more);
   return delta.errno_name.empty() ? delta.syscall : delta.errno_name;
@@ -183,31 +183,31 @@ std::string term_of(const stats::Delta& delta) {
 
 }  // namespace
 
-std::string accept_line(const stats::Comparison& row) {
+std::string accept_line(const judge::Comparison& row) {
   std::vector<std::string> terms;
-  for (const stats::Delta& delta : row.deltas) {
+  for (const judge::Delta& delta : row.deltas) {
     if (!delta.is_certain_change() || delta.is_accepted) continue;
     const bool is_sync = judge::family_of(delta.syscall) == judge::Family::syncs;
-    if (delta.change == stats::Change::grew || is_sync) terms.push_back(term_of(delta));
+    if (delta.change == judge::Change::grew || is_sync) terms.push_back(term_of(delta));
   }
   if (row.has_leak) terms.emplace_back("leaks");
   return fmt::format("{}: {}{}{} -- REASON", kToken, pattern_of(row), terms.empty() ? "" : ": ",
                      fmt::join(terms, ", "));
 }
 
-std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems) {
-  std::vector<stats::Accept> accepts;
+std::vector<judge::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems) {
+  std::vector<judge::Accept> accepts;
   std::size_t indented = 0;
   std::size_t number = 0;
   std::size_t begin = 0;             // of the line that `whole` began with
   std::optional<std::string> whole;  // with the lines that continue it
   const auto finish = [&] {
     if (!whole) return;
-    stats::Accept accept;
+    judge::Accept accept;
     accept.where = fmt::format("{}:{}", file, begin);
     if (const std::string fault = read_line(csv::trimmed(*whole), accept); !fault.empty()) {
       problems.add(file, begin, fmt::format("{}; write {}", fault, kGrammar));
-    } else if (std::none_of(accepts.begin(), accepts.end(), [&](const stats::Accept& one) {
+    } else if (std::none_of(accepts.begin(), accepts.end(), [&](const judge::Accept& one) {
                  return one.tests.patterns == accept.tests.patterns && one.reason == accept.reason &&
                         one.changes.text() == accept.changes.text();
                })) {  // a commit may be there twice
@@ -248,7 +248,7 @@ std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::stri
   return accepts;
 }
 
-std::vector<stats::Accept> read_accept_lines(const std::string& file, csv::Problems& problems) {
+std::vector<judge::Accept> read_accept_lines(const std::string& file, csv::Problems& problems) {
   const bool is_standard_input = file == "-";
   const std::optional<std::string> text = csv::read_text(is_standard_input ? "/dev/stdin" : file, problems);
   if (!text) return {};

@@ -11,16 +11,16 @@
 #include "budgets/rules_file.h"
 #include "cli/options.h"
 #include "csv/problems.h"
-#include "stats/accept.h"
-#include "stats/count_policy.h"
+#include "judge/accept.h"
+#include "judge/count_policy.h"
 
 namespace syscost::bench::commands {
 
 /// The rules of the file from which `bench check` reads its budgets, so that the same holds in compare and ab.
 struct ProjectRules {
   std::vector<budgets::Budget> budgets;
-  std::vector<stats::Accept> accepts;
-  std::vector<stats::RuleOfTests> rules_of_tests;
+  std::vector<judge::Accept> accepts;
+  std::vector<judge::RuleOfTests> rules_of_tests;
   bool has_rules = false;
   std::string line;  ///< `rules of syscost.toml: tolerate read=5%`; "" if there are none and the user named no file.
 };
@@ -28,11 +28,11 @@ struct ProjectRules {
 /// Reads the file `asked`, or syscost.toml of the current folder if there is one. Adds its rules before those of
 /// `policy`, because the last of several tolerances applies.
 /// Without accepts, those of the file are not mentioned.
-ProjectRules add_rules_of_file(const std::string& asked, stats::CountPolicy& policy, csv::Problems& problems,
+ProjectRules add_rules_of_file(const std::string& asked, judge::CountPolicy& policy, csv::Problems& problems,
                                bool has_accepts = true);
 
 /// Those of the file, and those of --accept-from.
-std::vector<stats::Accept> accepts_of(std::vector<stats::Accept> of_file, const cli::Options& options,
+std::vector<judge::Accept> accepts_of(std::vector<judge::Accept> of_file, const cli::Options& options,
                                       csv::Problems& problems);
 
 /// Adds the rules of --config and the accepts to `options`. Returns ProjectRules::line.
@@ -46,12 +46,12 @@ std::string add_rules(cli::Options& options, csv::Problems& problems);
 ///     Syscost-Accept: "Scenario: a log": fewer syncs -- a pattern with a colon and a blank stands in quotes
 ///
 /// A line that begins with a blank continues the one before, as in git's trailers. All other text is ignored.
-std::vector<stats::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems);
+std::vector<judge::Accept> parse_accept_lines(const std::string& file, std::string_view text, csv::Problems& problems);
 
 /// The same of a file, or of standard input if `file` is `-`.
-std::vector<stats::Accept> read_accept_lines(const std::string& file, csv::Problems& problems);
+std::vector<judge::Accept> read_accept_lines(const std::string& file, csv::Problems& problems);
 
 /// The line that accepts what is red in the counts of `row`: `Syscost-Accept: Log.Reads: +1 openat -- REASON`.
-std::string accept_line(const stats::Comparison& row);
+std::string accept_line(const judge::Comparison& row);
 
 }  // namespace syscost::bench::commands

@@ -9,9 +9,9 @@
 #include "commands/compare/compare.h"
 #include "commands/shared/command_runs.h"
 #include "csv/problems.h"
+#include "judge/open_counts.h"
 #include "model/loader.h"
 #include "model/programs.h"
-#include "stats/open_counts.h"
 
 namespace syscost::bench::commands {
 
@@ -25,12 +25,12 @@ bool toss_coin() {
 std::string run_again(const cli::Options& options, CompareResult& result, std::ostream& err, const Coin& coin) {
   const std::array<const std::vector<std::string>*, 2> commands = {&options.old_command, &options.new_command};
   const bool has_both = !options.old_command.empty();
-  stats::OpenCounts open(result.rows, has_both ? stats::RunsAgain::both_sides : stats::RunsAgain::new_side);
+  judge::OpenCounts open(result.rows, has_both ? judge::RunsAgain::both_sides : judge::RunsAgain::new_side);
   if (open.tests() == 0) return {};
   for (const std::vector<std::string>* command : commands) {
     if (std::string fault = fault_of_programs(*command, open.programs()); !fault.empty()) return fault;
   }
-  CommandRuns runs(options.run_budget_s, stats::OpenCounts::kMostRuns, err);
+  CommandRuns runs(options.run_budget_s, judge::OpenCounts::kMostRuns, err);
   if (!runs.fault().empty()) return runs.fault() + '\n';
   if (open.asks_for_leaks()) runs.ask_for_leaks();
   cli::Options judging = options;
@@ -68,7 +68,7 @@ std::string run_again(const cli::Options& options, CompareResult& result, std::o
       return fault;
     }
   }
-  for (stats::Comparison& row : result.rows) open.apply_to(row);
+  for (judge::Comparison& row : result.rows) open.apply_to(row);
   result.further_runs = runs.text() + open.text();
   return {};
 }

@@ -20,11 +20,11 @@
 #include "commands/shared/gate.h"
 #include "csv/problems.h"
 #include "csv/run_files.h"
+#include "judge/comparability.h"
 #include "judge/direction.h"
+#include "judge/site_changes.h"
 #include "model/programs.h"
 #include "model/site.h"
-#include "stats/comparability.h"
-#include "stats/site_changes.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
@@ -85,7 +85,7 @@ int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out
     return cli::kExitBadInput;
   }
   const TestLog log{model::display_name(named.data, *found.front()), &named.data, std::move(rules),
-                    stats::history_of(named.data, *found.front(), options.counts, options.threshold / 100)};
+                    judge::history_of(named.data, *found.front(), options.counts, options.threshold / 100)};
   return print(options, log, problems, paint, out, err);
 }
 
@@ -97,9 +97,9 @@ int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out
 
 namespace {
 
+using judge::Comparison;
+using judge::Delta;
 using model::Group;
-using stats::Comparison;
-using stats::Delta;
 using stats::WindowSummary;
 
 constexpr cli::Gate kCounts{.counts = true};
@@ -127,14 +127,14 @@ bool is_sync(const Delta& delta) {
 
 /// True if it can be compared with later runs.
 bool can_be_compared_later(const WindowSummary& window) {
-  return window.outcomes.count("skipped") == 0 && !stats::find_fault(window, window);
+  return window.outcomes.count("skipped") == 0 && !judge::find_fault(window, window);
 }
 
 /// Runs may have been asked for other details. What one of them has whole is compared as a whole.
-void fold_uneven_details(const std::vector<stats::RunOfHistory>& runs, model::Dataset& data) {
+void fold_uneven_details(const std::vector<judge::RunOfHistory>& runs, model::Dataset& data) {
   if (!model::has_details(data)) return;
   model::DetailedSyscalls all;
-  for (const stats::RunOfHistory& run : runs) {
+  for (const judge::RunOfHistory& run : runs) {
     const model::DetailedSyscalls of_run = model::detailed_syscalls(data, run.run_id);
     all.detailed.insert(of_run.detailed.begin(), of_run.detailed.end());
     all.plain.insert(of_run.plain.begin(), of_run.plain.end());
@@ -158,7 +158,7 @@ std::string inject_rules_of(const model::Dataset& data, model::NameId run_id) {
 
 class History {
  public:
-  History(const stats::CountPolicy& policy, CauseLog& log)
+  History(const judge::CountPolicy& policy, CauseLog& log)
       : policy_(policy), log_(log), tests_(model::group_samples(log.data, model::Tools::left_out)) {
     for (std::size_t i = 0; i < tests_.size(); ++i) {
       for (const std::uint32_t sample : tests_[i].samples) {
@@ -168,7 +168,7 @@ class History {
     known_.resize(tests_.size());
   }
 
-  void add(const stats::RunOfHistory& run) {
+  void add(const judge::RunOfHistory& run) {
     const std::shared_ptr<RunWindows> now = windows_of(run.run_id);
     LoggedRun& logged = log_.runs.emplace_back();
     logged.run_id = run.run_id;
@@ -196,7 +196,7 @@ class History {
     auto windows = std::make_shared<RunWindows>();
     for (auto& [test, samples] : samples_[run_id]) {
       windows->tests.push_back(test);
-      windows->groups.push_back(stats::with_samples(tests_[test], std::move(samples)));
+      windows->groups.push_back(judge::with_samples(tests_[test], std::move(samples)));
     }
     windows->windows = stats::summarize_all(log_.data, windows->groups, true);
     const std::string rules = inject_rules_of(log_.data, run_id);
@@ -214,12 +214,12 @@ class History {
       if (can_be_compared_later(*now.window)) before = std::move(now);
       return;
     }
-    comparisons_.push_back(stats::compare_windows(before.window, now.window, policy_));
+    comparisons_.push_back(judge::compare_windows(before.window, now.window, policy_));
     rows_.push_back({test, std::move(now)});
   }
 
   /// A set-up without calls has no row. A test is missing if its program ran all its tests.
-  void compare_absent(std::size_t test, const stats::RunOfHistory& run, const std::shared_ptr<RunWindows>& now) {
+  void compare_absent(std::size_t test, const judge::RunOfHistory& run, const std::shared_ptr<RunWindows>& now) {
     Known& before = known_[test];
     if (const WindowSummary* none = stats::without_calls(*before.window, now->windows, now->empty_windows)) {
       compare(test, {now, none, nullptr, {}, {}});
@@ -227,12 +227,12 @@ class History {
     }
     const auto program = run.ran_all_tests.find(tests_[test].program);
     if (program == run.ran_all_tests.end() || !program->second || !before.fault.empty()) return;
-    comparisons_.push_back(stats::compare_windows(before.window, nullptr, policy_));
+    comparisons_.push_back(judge::compare_windows(before.window, nullptr, policy_));
     rows_.push_back({test, {}});
   }
 
   void judge(LoggedRun& logged) {
-    stats::decide_doubts(comparisons_);
+    judge::decide_doubts(comparisons_);
     logged.not_compared = not_compared(pointers_to(comparisons_));
     if (const std::string more = without_verdict(pointers_to(comparisons_)); !more.empty()) {
       logged.not_compared += (logged.not_compared.empty() ? "" : "; ") + more;
@@ -254,10 +254,10 @@ class History {
       if (now.window == nullptr || !can_be_compared_later(*now.window)) continue;
       // A run with faults says nothing of the runs around it.
       if (row.has_fault && !stats::has_injected(*before.window)) continue;
-      if (row.verdict == stats::Verdict::in_doubt) logged.in_doubt.push_back(row.name);
+      if (row.verdict == judge::Verdict::in_doubt) logged.in_doubt.push_back(row.name);
       if (!before.fault.empty()) repaired[before.fault].push_back(&keep(row));
-      if (row.verdict == stats::Verdict::regressed || row.verdict == stats::Verdict::improved) {
-        stats::explain_by_sites({&log_.data, before.group}, {&log_.data, now.group}, row);
+      if (row.verdict == judge::Verdict::regressed || row.verdict == judge::Verdict::improved) {
+        judge::explain_by_sites({&log_.data, before.group}, {&log_.data, now.group}, row);
         const Comparison& kept = keep(row);
         const bool has_entered = !by.empty() && note_syncs(kept, before.syncs);
         if (has_entered) entered.push_back(&kept);
@@ -291,7 +291,7 @@ class History {
     return costly == 0 || undone_.size() - undone < costly;
   }
 
-  const stats::CountPolicy& policy_;
+  const judge::CountPolicy& policy_;
   CauseLog& log_;
   std::vector<Group> tests_;
   std::map<model::NameId, std::map<std::size_t, std::vector<std::uint32_t>>> samples_;
@@ -301,17 +301,17 @@ class History {
   std::vector<Comparison> comparisons_;  ///< Of each.
   std::set<const Delta*> undone_;        ///< Syncs that come back.
   const ChangeChoice leaves_ = [this](const Delta& one) {
-    return is_sync(one) ? undone_.contains(&one) : one.change == stats::Change::shrank;
+    return is_sync(one) ? undone_.contains(&one) : one.change == judge::Change::shrank;
   };
 };
 
 }  // namespace
 
-void find_causes(const stats::CountPolicy& policy, CauseLog& log) {
-  const std::vector<stats::RunOfHistory> runs = stats::runs_in_order(log.data);
+void find_causes(const judge::CountPolicy& policy, CauseLog& log) {
+  const std::vector<judge::RunOfHistory> runs = judge::runs_in_order(log.data);
   fold_uneven_details(runs, log.data);
   History history(policy, log);
-  for (const stats::RunOfHistory& run : runs) history.add(run);
+  for (const judge::RunOfHistory& run : runs) history.add(run);
   for (Comparison& row : log.tests) row.old_window = row.new_window = nullptr;
 }
 

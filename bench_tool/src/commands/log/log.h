@@ -12,9 +12,9 @@
 
 #include "cli/options.h"
 #include "commands/compare/causes.h"
+#include "judge/history.h"
 #include "model/dataset.h"
 #include "render/terminal.h"
-#include "stats/history.h"
 
 namespace syscost::bench::commands {
 
@@ -26,7 +26,7 @@ struct TestLog {
   std::string test;  ///< As it is shown.
   const model::Dataset* data = nullptr;
   std::string count_rules;  ///< See commands/compare/count_rules.h.
-  std::deque<stats::HistoryRun> runs;
+  std::deque<judge::HistoryRun> runs;
 };
 
 /// What is different in a run from the run before.
@@ -44,14 +44,14 @@ struct CauseLog {
   model::Dataset data;
   std::string count_rules;
   std::deque<LoggedRun> runs;           ///< The oldest first.
-  std::deque<stats::Comparison> tests;  ///< Of the causes; without windows.
+  std::deque<judge::Comparison> tests;  ///< Of the causes; without windows.
 };
 
 /// Compares each run with the one before, test by test.
-void find_causes(const stats::CountPolicy& policy, CauseLog& log);
+void find_causes(const judge::CountPolicy& policy, CauseLog& log);
 
 /// `3 -> 102 calls: +99 write`, a line for the counts and one for each time; empty where nothing changed.
-std::vector<std::string> step_lines(const stats::HistoryRun& run);
+std::vector<std::string> step_lines(const judge::HistoryRun& run);
 
 /// `run 17, commit 43cf755a, 2026-11-21 01:52`.
 std::string name_of_run(const model::Dataset& data, const model::Context& context);

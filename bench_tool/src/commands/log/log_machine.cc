@@ -18,14 +18,14 @@
 namespace syscost::bench::commands {
 namespace {
 
+using judge::HistoryRun;
 using render::Json;
-using stats::HistoryRun;
 
 Json text_json(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json change_json(const std::optional<stats::ChangePoint>& change) {
+Json change_json(const std::optional<judge::ChangePoint>& change) {
   if (!change) return nullptr;
   return {{"before", render::to_json(change->before)}, {"after", render::to_json(change->after)}};
 }

@@ -21,10 +21,10 @@
 namespace syscost::bench::commands {
 namespace {
 
+using judge::HistoryRun;
 using render::Align;
 using render::Cells;
 using render::Shrinks;
-using stats::HistoryRun;
 using stats::WindowSummary;
 
 constexpr std::size_t kBarWidth = 10;
@@ -117,8 +117,8 @@ std::string heading(const TestLog& log) {
 std::string notes(const TestLog& log) {
   const auto timed = std::count_if(log.runs.begin(), log.runs.end(),
                                    [](const HistoryRun& run) { return run.window && run.window->wall_ns; });
-  if (timed == 0 || static_cast<std::size_t>(timed) >= stats::kLeastHistory) return {};
-  return fmt::format("times: {} runs are too few for a step to show; it takes {}\n", timed, stats::kLeastHistory);
+  if (timed == 0 || static_cast<std::size_t>(timed) >= judge::kLeastHistory) return {};
+  return fmt::format("times: {} runs are too few for a step to show; it takes {}\n", timed, judge::kLeastHistory);
 }
 
 template <class Log>
@@ -208,7 +208,7 @@ std::vector<std::string> step_lines(const HistoryRun& run) {
     const std::string change = breakdown(*run.step);
     lines.push_back(calls_cell(*run.step, "") + " calls" + (change.empty() ? "" : ": " + change));
   }
-  const auto add = [&](const char* title, const std::optional<stats::ChangePoint>& step) {
+  const auto add = [&](const char* title, const std::optional<judge::ChangePoint>& step) {
     if (!step) return;
     const double percent = 100 * std::abs(step->after - step->before) / step->before;
     lines.push_back(fmt::format("{} {} -> {}, {:.0f} % {} from here on", title, render::duration(step->before),
@@ -234,7 +234,7 @@ std::string log_text(const TestLog& log, std::size_t width, const render::Paint&
     out += next_line();
     for (const std::string& line : step_lines(run)) {
       const std::string mark = render::wrapped("  ^ " + line + '\n', width, 2);
-      out += run.step && run.step->verdict == stats::Verdict::regressed
+      out += run.step && run.step->verdict == judge::Verdict::regressed
                  ? paint.red(mark.substr(0, mark.size() - 1)) + '\n'
                  : mark;
     }

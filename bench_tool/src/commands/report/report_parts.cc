@@ -22,17 +22,17 @@
 #include "csv/run_files.h"
 #include "groups/behaviour.h"
 #include "groups/groups.h"
+#include "judge/history.h"
 #include "model/loader.h"
 #include "model/programs.h"
 #include "render/numbers.h"
 #include "scale/families.h"
-#include "stats/history.h"
 #include "trace/critical_path.h"
 
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Verdict;
+using judge::Verdict;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -43,11 +43,11 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-report::ComparedTest compared_test(const CompareResult& result, const stats::Comparison& row) {
+report::ComparedTest compared_test(const CompareResult& result, const judge::Comparison& row) {
   report::ComparedTest test;
   const std::vector<std::string_view> failures = gate_failures(row, result.gate);
   test.name = row.name;
-  test.verdict = std::string(stats::to_string(row.verdict));
+  test.verdict = std::string(judge::to_string(row.verdict));
   test.is_worse = !failures.empty() || row.verdict == Verdict::regressed;
   test.is_better = failures.empty() && row.verdict == Verdict::improved;
   test.calls = calls_cell(row, "");
@@ -73,10 +73,10 @@ std::string test_key(const model::Dataset& data, const model::Group& group) {
   return data.text(group.program) + '\t' + model::base_name(data, group);
 }
 
-std::vector<report::HistoryPoint> points_of(const model::Dataset& data, const std::deque<stats::HistoryRun>& runs,
+std::vector<report::HistoryPoint> points_of(const model::Dataset& data, const std::deque<judge::HistoryRun>& runs,
                                             const std::string& run_id) {
   std::vector<report::HistoryPoint> points;
-  for (const stats::HistoryRun& run : runs) {
+  for (const judge::HistoryRun& run : runs) {
     report::HistoryPoint point{
         name_of_run(data, *run.context), {}, {}, step_lines(run), data.text(run.run_id) == run_id};
     if (run.window) {
@@ -144,7 +144,7 @@ std::optional<report::Comparison> compared(const cli::Options& options, csv::Pro
     for (std::string& line : lines_of(part)) comparison.lines.push_back(std::move(line));
   }
   comparison.warnings = result.warnings;
-  for (const stats::Comparison* row : chosen_rows(result, compare_options)) {
+  for (const judge::Comparison* row : chosen_rows(result, compare_options)) {
     comparison.tests.push_back(compared_test(result, *row));
   }
   return comparison;
@@ -172,7 +172,7 @@ void add_history(const cli::Options& options, report::Run& run, csv::Problems& p
     const auto found = windows.find(test_key(data, group));
     if (found == windows.end()) continue;
     const model::Sample& sample = run.data->samples[found->second->group->samples.front()];
-    found->second->history = points_of(data, stats::history_of(data, group, options.counts, options.threshold / 100),
+    found->second->history = points_of(data, judge::history_of(data, group, options.counts, options.threshold / 100),
                                        run.data->text(run.data->context(sample).run_id));
   }
 }

@@ -13,8 +13,8 @@
 namespace syscost::bench::commands {
 namespace {
 
-using stats::Comparison;
-using stats::Verdict;
+using judge::Comparison;
+using judge::Verdict;
 using stats::WindowSummary;
 
 /// True for windows that each run has. The code around a scope may skip it, and a suite's set-up without syscalls has
@@ -60,11 +60,11 @@ std::vector<std::string_view> gate_failures(const Comparison& row, const cli::Ga
 }
 
 bool lacks_answer(const Comparison& row, const cli::Gate& gate) {
-  if (!row.is_plain && stats::has_no_answer(row.verdict)) return true;
+  if (!row.is_plain && judge::has_no_answer(row.verdict)) return true;
   if (!gate.times() || !row.is_paired() || row.old_window->is_set_up()) return false;
   // One of the two clocks may show nothing, for example the processor time of a short test.
-  const bool has_wall = gate.wall && row.time && !stats::has_no_answer(row.time->verdict);
-  const bool has_cpu = gate.cpu && row.cpu && !stats::has_no_answer(row.cpu->verdict);
+  const bool has_wall = gate.wall && row.time && !judge::has_no_answer(row.time->verdict);
+  const bool has_cpu = gate.cpu && row.cpu && !judge::has_no_answer(row.cpu->verdict);
   return !has_wall && !has_cpu;
 }
 
@@ -119,13 +119,13 @@ bool is_paired(const Comparison& row) {
 bool has_times_to_compare(const Comparison& row) {
   static constexpr std::array<std::string_view, 5> kTimed = {"test", "loop", "benchmark", "process",
                                                              schema::kKindGpuKernel};
-  return row.is_paired() && row.verdict != stats::Verdict::errored &&
+  return row.is_paired() && row.verdict != judge::Verdict::errored &&
          std::find(kTimed.begin(), kTimed.end(), row.old_window->kind) != kTimed.end();
 }
 
 bool lacks_times(const Comparison& row, const cli::Gate& gate) {
-  const auto is_compared = [](const std::optional<stats::TimeVerdict>& time) {
-    return time && time->verdict != stats::Verdict::incomparable;
+  const auto is_compared = [](const std::optional<judge::TimeVerdict>& time) {
+    return time && time->verdict != judge::Verdict::incomparable;
   };
   return has_times_to_compare(row) && !(gate.wall && is_compared(row.time)) && !(gate.cpu && is_compared(row.cpu));
 }
@@ -147,7 +147,7 @@ std::vector<const Comparison*> pointers_to(const std::vector<Comparison>& rows) 
 }
 
 bool is_not_compared(const Comparison& row) {
-  return is_paired(row) && row.verdict == stats::Verdict::incomparable;
+  return is_paired(row) && row.verdict == judge::Verdict::incomparable;
 }
 
 std::string not_compared(const std::vector<const Comparison*>& rows) {
@@ -170,24 +170,24 @@ std::string not_compared(const std::vector<const Comparison*>& rows) {
 
 std::string without_verdict(const std::vector<const Comparison*>& rows) {
   const std::size_t tests =
-      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == stats::Verdict::inconclusive; });
+      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == judge::Verdict::inconclusive; });
   return tests == 0 ? "" : fmt::format("{} test{} without a verdict", tests, tests == 1 ? "" : "s");
 }
 
 std::string in_doubt(const std::vector<const Comparison*>& rows) {
   const std::size_t tests =
-      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == stats::Verdict::in_doubt; });
+      count(rows, [](const Comparison& row) { return is_paired(row) && row.verdict == judge::Verdict::in_doubt; });
   return tests == 0 ? "" : fmt::format("{} test{} in doubt", tests, tests == 1 ? "" : "s");
 }
 
 std::string accepted(const std::vector<const Comparison*>& rows) {
-  const std::size_t tests = count(rows, [](const Comparison& row) { return row.verdict == stats::Verdict::accepted; });
+  const std::size_t tests = count(rows, [](const Comparison& row) { return row.verdict == judge::Verdict::accepted; });
   return tests == 0 ? "" : fmt::format("{} test{} accepted", tests, tests == 1 ? "" : "s");
 }
 
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
-    return is_paired(row) && !row.old_window->is_set_up() && !stats::has_no_answer(row.verdict);
+    return is_paired(row) && !row.old_window->is_set_up() && !judge::has_no_answer(row.verdict);
   };
   const bool has_unjudged = count(rows, is_not_compared) != 0 || !without_verdict(rows).empty();
   return has_unjudged && count(rows, has_verdict) == 0;

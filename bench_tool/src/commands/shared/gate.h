@@ -14,49 +14,49 @@
 #include <vector>
 
 #include "cli/options.h"
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
 namespace syscost::bench::commands {
 
 /// The reasons why `row` fails, in this order: counts, wall, cpu; or one of missing, failed, skipped, crashed. Empty:
 /// it does not fail. A test that already failed in OLD does not fail by that, nor one that was skipped and still is.
-std::vector<std::string_view> gate_failures(const stats::Comparison& row, const cli::Gate& gate);
+std::vector<std::string_view> gate_failures(const judge::Comparison& row, const cli::Gate& gate);
 
 /// True if --strict ends in exit code 3 for this row, because a gated measure has no verdict.
-bool lacks_answer(const stats::Comparison& row, const cli::Gate& gate);
+bool lacks_answer(const judge::Comparison& row, const cli::Gate& gate);
 
 /// `gate: 2 tests fail: 1 by counts, 1 missing`; `gate: no test fails (counts)`.
-std::string gate_line(const std::vector<stats::Comparison>& rows, const cli::Gate& gate);
+std::string gate_line(const std::vector<judge::Comparison>& rows, const cli::Gate& gate);
 
 /// The gated measures: `counts`, `wall`, `cpu`.
 std::vector<std::string_view> gated_measures(const cli::Gate& gate);
 
-std::vector<const stats::Comparison*> pointers_to(const std::vector<stats::Comparison>& rows);
+std::vector<const judge::Comparison*> pointers_to(const std::vector<judge::Comparison>& rows);
 
 /// True if both sides have the test, and no count of it is on both.
-bool is_not_compared(const stats::Comparison& row);
+bool is_not_compared(const judge::Comparison& row);
 
 /// `2 of 112 tests could not be compared: OLD counted calls, NEW entries: Log.A, Log.B`; "" if all could.
-std::string not_compared(const std::vector<const stats::Comparison*>& rows);
+std::string not_compared(const std::vector<const judge::Comparison*>& rows);
 
 /// `2 tests without a verdict`: both sides ran them, and the counts of one are lower bounds; "" if there are none.
-std::string without_verdict(const std::vector<const stats::Comparison*>& rows);
+std::string without_verdict(const std::vector<const judge::Comparison*>& rows);
 /// `3 tests in doubt`, for the line of the verdict: they do not fail the gate. "" if there is none.
-std::string in_doubt(const std::vector<const stats::Comparison*>& rows);
+std::string in_doubt(const std::vector<const judge::Comparison*>& rows);
 /// `1 test accepted`: it would be red or in doubt. "" if there is none.
-std::string accepted(const std::vector<const stats::Comparison*>& rows);
+std::string accepted(const std::vector<const judge::Comparison*>& rows);
 
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
-bool judged_nothing(const std::vector<const stats::Comparison*>& rows);
+bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
 
 /// `the times of 2 of 5 tests could not be compared: NEW has none: BM_Copy, BM_Move`, of the clocks that are gated; ""
 /// if each test has one that was compared.
-std::string times_not_compared(const std::vector<const stats::Comparison*>& rows, const cli::Gate& gate);
+std::string times_not_compared(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
 /// True if both sides ran a test, and no time that is gated could be compared.
-bool compared_no_time(const std::vector<const stats::Comparison*>& rows, const cli::Gate& gate);
+bool compared_no_time(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
 /// A warning that failed calls were measured on one side only; "" if there is no such test.
-std::string errors_not_compared(const std::vector<const stats::Comparison*>& rows);
+std::string errors_not_compared(const std::vector<const judge::Comparison*>& rows);
 
 }  // namespace syscost::bench::commands

@@ -9,16 +9,16 @@
 #include <system_error>
 #include <utility>
 
+#include "judge/site_changes.h"
 #include "render/numbers.h"
 #include "render/table.h"
 #include "render/terminal.h"
-#include "stats/site_changes.h"
 
 namespace syscost::bench::commands {
 namespace {
 
 namespace fs = std::filesystem;
-using stats::Delta;
+using judge::Delta;
 using stats::SiteChange;
 
 /// A shorter name of a function says too little.
@@ -53,7 +53,7 @@ std::string remark_of(const SiteChange& change) {
 }
 
 bool is_explained(const Delta& delta) {
-  const bool has_changed = delta.change == stats::Change::grew || delta.change == stats::Change::shrank;
+  const bool has_changed = delta.change == judge::Change::grew || delta.change == judge::Change::shrank;
   return has_changed && (delta.is_gated() || delta.is_new_wait) && !delta.sites.empty();
 }
 
@@ -111,7 +111,7 @@ std::string SiteLine::markdown() const {
   return amount + " at " + render::code_span(model::text_of(*site)) + tail;
 }
 
-std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most) {
+std::vector<SiteLine> site_lines(const judge::Comparison& row, std::size_t most) {
   std::vector<SiteLine> lines;
   for (const Delta& delta : row.deltas) {
     if (!is_explained(delta)) continue;
@@ -125,7 +125,7 @@ std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most)
       lines.push_back({count, amount_of(delta.sites[i]), delta.sites[i].site, remark_of(delta.sites[i])});
     }
     if (!has_all) lines.push_back(rest_of(count, delta.sites, shown));
-    if (const double left = stats::unexplained(delta); left != 0) {
+    if (const double left = judge::unexplained(delta); left != 0) {
       lines.push_back({count, signed_count(left), std::nullopt, "at lines with counts that vary"});
     }
   }
@@ -177,10 +177,10 @@ std::optional<model::Location> line_here(const model::Site& site) {
   return std::nullopt;
 }
 
-std::optional<model::Location> grown_line(const stats::Comparison& row) {
+std::optional<model::Location> grown_line(const judge::Comparison& row) {
   std::vector<const SiteChange*> grown;
   for (const Delta& delta : row.deltas) {
-    if (!is_explained(delta) || !delta.is_gated() || delta.change != stats::Change::grew) continue;
+    if (!is_explained(delta) || !delta.is_gated() || delta.change != judge::Change::grew) continue;
     for (const SiteChange& one : delta.sites) {
       // If the lines of OLD are unknown, this line has grown for certain only if it alone makes more calls than all
       // did.

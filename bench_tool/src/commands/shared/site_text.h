@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/verdict.h"
 #include "model/site.h"
 #include "model/test_locations.h"
-#include "stats/verdict.h"
 
 namespace syscost::bench::commands {
 
@@ -32,7 +32,7 @@ struct SiteLine {
 
 /// The lines that explain what grew and shrank in `row`, the counts in the order of the row, at most `most` lines of
 /// each (0: all). Volatile counts have none.
-std::vector<SiteLine> site_lines(const stats::Comparison& row, std::size_t most = 0);
+std::vector<SiteLine> site_lines(const judge::Comparison& row, std::size_t most = 0);
 
 /// How many lines of each count people see.
 inline constexpr std::size_t kFewSiteLines = 5;
@@ -51,6 +51,6 @@ std::optional<model::Location> line_here(const model::Site& site);
 
 /// The line of the checkout (the working directory) that grew most in `row`, of gated counts; none where no line is
 /// known to have grown, or its file is not there.
-std::optional<model::Location> grown_line(const stats::Comparison& row);
+std::optional<model::Location> grown_line(const judge::Comparison& row);
 
 }  // namespace syscost::bench::commands

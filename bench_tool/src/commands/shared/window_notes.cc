@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "judge/comparability.h"
 #include "model/programs.h"
 #include "render/numbers.h"
-#include "stats/comparability.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -55,13 +55,13 @@ std::string inject_rules(const model::Dataset& data) {
   return found == facts.end() ? std::string() : model::joined(found->second);
 }
 
-std::vector<std::string> injected_warnings(const std::vector<stats::Comparison>& rows, const InjectedSide& before,
+std::vector<std::string> injected_warnings(const std::vector<judge::Comparison>& rows, const InjectedSide& before,
                                            const InjectedSide& after) {
   std::vector<std::string> of_before;
   std::vector<std::string> of_after;
   std::vector<std::string> of_both;
-  for (const stats::Comparison& row : rows) {
-    if (!row.is_paired() || !stats::differ_by_faults(*row.old_window, *row.new_window)) continue;
+  for (const judge::Comparison& row : rows) {
+    if (!row.is_paired() || !judge::differ_by_faults(*row.old_window, *row.new_window)) continue;
     std::vector<std::string>& names = !stats::has_injected(*row.old_window)   ? of_after
                                       : !stats::has_injected(*row.new_window) ? of_before
                                                                               : of_both;

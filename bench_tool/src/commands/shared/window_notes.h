@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/verdict.h"
 #include "model/dataset.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {
@@ -44,8 +44,8 @@ struct InjectedSide {
   std::string rules;  ///< Of inject_rules().
 };
 
-/// Warnings about rows that are not compared because of faults (stats/comparability.h).
-std::vector<std::string> injected_warnings(const std::vector<stats::Comparison>& rows, const InjectedSide& before,
+/// Warnings about rows that are not compared because of faults (judge/comparability.h).
+std::vector<std::string> injected_warnings(const std::vector<judge::Comparison>& rows, const InjectedSide& before,
                                            const InjectedSide& after);
 
 /// How to find out which things a process makes once and keeps.

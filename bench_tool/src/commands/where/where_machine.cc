@@ -74,7 +74,7 @@ Json causes_json(const std::vector<Cause>& causes) {
   Json out = Json::array();
   for (const Cause& cause : causes) {
     Json tests = Json::array();
-    for (const stats::Comparison* test : cause.tests) tests.push_back(test->name);
+    for (const judge::Comparison* test : cause.tests) tests.push_back(test->name);
     out.push_back(
         {{"what", cause.what}, {"site", cause.site ? site_json(*cause.site) : Json()}, {"tests", std::move(tests)}});
   }

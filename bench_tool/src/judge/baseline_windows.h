@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/count_policy.h"
 #include "model/baseline.h"
 #include "model/dataset.h"
-#include "stats/count_policy.h"
 #include "stats/window_summary.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// Fewer runs tell nothing: if two differ, each departs from the other.
 inline constexpr std::size_t kFewestRuns = 3;
@@ -40,10 +40,10 @@ struct FalseAlarms {
 };
 
 /// The lines of a window. If its numbers are not whole (see fault_of()), it has no counts.
-model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name);
+model::BaselineWindow to_baseline(const stats::WindowSummary& window, std::string program, std::string name);
 
 /// True when a repetition failed. The lines of such a window hold no counts.
-bool has_failed(const WindowSummary& window);
+bool has_failed(const stats::WindowSummary& window);
 
 /// Why a window's numbers cannot serve as a baseline.
 struct BaselineFault {
@@ -53,14 +53,14 @@ struct BaselineFault {
 };
 inline constexpr std::string_view kAllowFailed = "--allow-failed";
 inline constexpr std::string_view kAllowLost = "--allow-lost";
-BaselineFault fault_of(const WindowSummary& window);
+BaselineFault fault_of(const stats::WindowSummary& window);
 
 /// The window of the lines. Its views point into `baseline`, which must outlive it.
-WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window);
+stats::WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window);
 
 /// Compares each run of `data` with all others together, and counts the tests that are called regressed by mistake; the
 /// sum over all runs. With fewer than kFewestRuns runs it finds none.
 FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model::Group>& groups,
                             const CountPolicy& policy);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

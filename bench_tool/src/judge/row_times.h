@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "stats/time_verdict.h"
-#include "stats/verdict.h"
+#include "judge/time_verdict.h"
+#include "judge/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// Says if the two runs took their times under the same conditions.
 struct ComparableTimes {
@@ -42,4 +42,4 @@ struct KernelSplit {
 /// None where the counts are not compared, or a side has no latencies.
 std::optional<KernelSplit> split_kernel_time(const Comparison& row);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/accept.h"
+#include "judge/accept.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,10 +9,10 @@
 #include <cmath>
 
 #include "csv/text.h"
+#include "judge/count_policy.h"
 #include "model/choice.h"
-#include "stats/count_policy.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 constexpr std::string_view kArrow = " -> ";
@@ -37,9 +37,9 @@ bool is_of_family(const Delta& delta, judge::Family family) {
   return judge::family_of(delta.syscall) == family;
 }
 
-double syncs_of(const WindowSummary& window) {
+double syncs_of(const stats::WindowSummary& window) {
   double sum = 0;
-  for (const SyscallSummary& one : window.syscalls) {
+  for (const stats::SyscallSummary& one : window.syscalls) {
     if (judge::family_of(one.name) == judge::Family::syncs && one.count()) sum += one.count()->median;
   }
   return sum;
@@ -101,8 +101,8 @@ bool ChangeChoice::matches(const Delta& delta, const Comparison& row) const {
   const std::size_t space = delta.syscall.find(' ');
   const std::string detail = space == std::string::npos ? "" : delta.syscall.substr(space + 1);
   std::string_view classes;
-  for (const WindowSummary* window : {row.old_window, row.new_window}) {
-    for (const SyscallSummary& one : window->syscalls) {
+  for (const stats::WindowSummary* window : {row.old_window, row.new_window}) {
+    for (const stats::SyscallSummary& one : window->syscalls) {
       if (one.name == delta.syscall) classes = one.classes;
     }
   }
@@ -198,8 +198,8 @@ namespace {
 
 bool is_of(const model::TestPatterns& tests, const Comparison& row) {
   return std::ranges::any_of(
-      std::initializer_list<const WindowSummary*>{row.old_window, row.new_window},
-      [&](const WindowSummary* window) { return window != nullptr && tests.matches(pattern_name(*window)); });
+      std::initializer_list<const stats::WindowSummary*>{row.old_window, row.new_window},
+      [&](const stats::WindowSummary* window) { return window != nullptr && tests.matches(pattern_name(*window)); });
 }
 
 /// The line about patterns that no row matches.
@@ -305,4 +305,4 @@ std::vector<std::string> unused_rules(const std::vector<RuleOfTests>& rules, con
   return lines;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,34 +11,36 @@
 #include <tuple>
 #include <utility>
 
+#include "judge/comparability.h"
+#include "judge/count_policy.h"
 #include "judge/direction.h"
 #include "model/row_parser.h"
-#include "stats/comparability.h"
-#include "stats/count_policy.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 /// The same syscall on both sides; null where a side did not make it.
 struct Both {
-  const SyscallSummary* old_one = nullptr;
-  const SyscallSummary* new_one = nullptr;
+  const stats::SyscallSummary* old_one = nullptr;
+  const stats::SyscallSummary* new_one = nullptr;
 
-  std::array<const SyscallSummary*, 2> sides() const { return {old_one, new_one}; }
+  std::array<const stats::SyscallSummary*, 2> sides() const { return {old_one, new_one}; }
 };
 
-std::map<std::string_view, Both> match_syscalls(const WindowSummary& old_window, const WindowSummary& new_window) {
+std::map<std::string_view, Both> match_syscalls(const stats::WindowSummary& old_window,
+                                                const stats::WindowSummary& new_window) {
   std::map<std::string_view, Both> both;
-  for (const SyscallSummary& one : old_window.syscalls) both[one.name].old_one = &one;
-  for (const SyscallSummary& one : new_window.syscalls) both[one.name].new_one = &one;
+  for (const stats::SyscallSummary& one : old_window.syscalls) both[one.name].old_one = &one;
+  for (const stats::SyscallSummary& one : new_window.syscalls) both[one.name].new_one = &one;
   return both;
 }
 
 /// A syscall that was not made has no row: all its counts are 0.
-const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run) {
-  static const CallFigures kNone = [] {
-    CallFigures none;
-    none.calls = none.entries = none.errors = none.timely = none.kernel_ns = none.latency_count = Spread{1, 0, 0, 0};
+const stats::CallFigures& figures_of(const stats::SyscallSummary* syscall, bool tells_per_run) {
+  static const stats::CallFigures kNone = [] {
+    stats::CallFigures none;
+    none.calls = none.entries = none.errors = none.timely = none.kernel_ns = none.latency_count =
+        stats::Spread{1, 0, 0, 0};
     none.errnos.emplace();
     return none;
   }();
@@ -46,17 +48,17 @@ const CallFigures& figures_of(const SyscallSummary* syscall, bool tells_per_run)
   return tells_per_run ? *syscall : syscall->with_per_run();
 }
 
-Numbers per_run_calls(const SyscallSummary* syscall) {
-  return syscall == nullptr ? Spread{1, 0, 0, 0} : syscall->per_run_calls;
+stats::Numbers per_run_calls(const stats::SyscallSummary* syscall) {
+  return syscall == nullptr ? stats::Spread{1, 0, 0, 0} : syscall->per_run_calls;
 }
 
-Spread count_of(const ErrnoNumbers& errnos, const std::string& name) {
+stats::Spread count_of(const stats::ErrnoNumbers& errnos, const std::string& name) {
   const auto found = errnos.find(name);
-  return found == errnos.end() ? Spread{1, 0, 0, 0} : found->second;
+  return found == errnos.end() ? stats::Spread{1, 0, 0, 0} : found->second;
 }
 
 /// True when every syscall of both sides has `field`.
-bool all_have(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
+bool all_have(const std::map<std::string_view, Both>& syscalls, stats::Numbers stats::CallFigures::*field) {
   return std::all_of(syscalls.begin(), syscalls.end(), [&](const auto& entry) {
     return figures_of(entry.second.old_one, true).*field && figures_of(entry.second.new_one, true).*field;
   });
@@ -92,7 +94,7 @@ class Judge {
   Judge(const Passes& passes, const CountPolicy& policy, bool is_exact, Comparison& out)
       : passes_(passes), policy_(policy), is_exact_(is_exact), out_(out) {}
 
-  void compare(const std::map<std::string_view, Both>& syscalls, Numbers CallFigures::*field) {
+  void compare(const std::map<std::string_view, Both>& syscalls, stats::Numbers stats::CallFigures::*field) {
     out_.counted = field;
     out_.tells_per_run = !syscalls.empty();
     for (const auto& [name, both] : syscalls) compare_calls(name, both, field);
@@ -116,7 +118,7 @@ class Judge {
     delta.errno_name = errno_name;
     delta.is_volatile = is_volatile(syscall, both);
     const auto sides = both.sides();
-    delta.is_by_heap = std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
+    delta.is_by_heap = std::any_of(sides.begin(), sides.end(), [&](const stats::SyscallSummary* one) {
       return one != nullptr && (out_.old_window->is_of_threaded_program || out_.new_window->is_of_threaded_program) &&
              model::has_class(one->classes, "volatile");
     });
@@ -126,7 +128,7 @@ class Judge {
   bool is_volatile(std::string_view syscall, const Both& both) const {
     const auto sides = both.sides();
     if (judge::family_of(syscall) == judge::Family::unjudged) return true;
-    return std::any_of(sides.begin(), sides.end(), [&](const SyscallSummary* one) {
+    return std::any_of(sides.begin(), sides.end(), [&](const stats::SyscallSummary* one) {
       return one != nullptr && (is_exact_ ? policy_.is_named_volatile(syscall, one->classes)
                                           : policy_.is_volatile(syscall, one->classes));
     });
@@ -135,12 +137,12 @@ class Judge {
     return policy_.tolerance_of(syscall, (both.new_one != nullptr ? both.new_one : both.old_one)->classes);
   }
 
-  void compare_calls(std::string_view name, const Both& both, Numbers CallFigures::*field) {
+  void compare_calls(std::string_view name, const Both& both, stats::Numbers stats::CallFigures::*field) {
     const bool tells_per_run = (both.old_one == nullptr || both.old_one->per_run_calls) &&
                                (both.new_one == nullptr || both.new_one->per_run_calls);
     out_.tells_per_run = out_.tells_per_run && tells_per_run;
-    const Spread& old_count = *(figures_of(both.old_one, tells_per_run).*field);
-    const Spread& new_count = *(figures_of(both.new_one, tells_per_run).*field);
+    const stats::Spread& old_count = *(figures_of(both.old_one, tells_per_run).*field);
+    const stats::Spread& new_count = *(figures_of(both.new_one, tells_per_run).*field);
     if (!tells_per_run && cannot_tell(name, both, old_count, new_count)) return;
     const Tolerance whole = tolerance_of(name, both);
     Delta delta = delta_of(name, "", both);
@@ -160,32 +162,34 @@ class Judge {
   void compare_errnos(std::string_view syscall, const Both& both) {
     const bool tells_per_run = (both.old_one == nullptr || both.old_one->per_run_errors) &&
                                (both.new_one == nullptr || both.new_one->per_run_errors);
-    const std::optional<ErrnoNumbers>& of_old = figures_of(both.old_one, tells_per_run).errnos;
-    const std::optional<ErrnoNumbers>& of_new = figures_of(both.new_one, tells_per_run).errnos;
+    const std::optional<stats::ErrnoNumbers>& of_old = figures_of(both.old_one, tells_per_run).errnos;
+    const std::optional<stats::ErrnoNumbers>& of_new = figures_of(both.new_one, tells_per_run).errnos;
     if (!of_old || !of_new) {                                          // not measured is not 0
       if (both.old_one == nullptr || both.new_one == nullptr) return;  // a side that did not make it measured nothing
       out_.lacks_errnos_of_old = out_.lacks_errnos_of_old || (of_new && !of_old);
       out_.lacks_errnos_of_new = out_.lacks_errnos_of_new || (of_old && !of_new);
       return;
     }
-    const ErrnoNumbers& old_errnos = *of_old;
-    const ErrnoNumbers& new_errnos = *of_new;
-    static const ErrnoNumbers kNone;
-    const ErrnoNumbers& old_per_run = tells_per_run && both.old_one != nullptr ? both.old_one->per_run_errnos : kNone;
-    const ErrnoNumbers& new_per_run = tells_per_run && both.new_one != nullptr ? both.new_one->per_run_errnos : kNone;
+    const stats::ErrnoNumbers& old_errnos = *of_old;
+    const stats::ErrnoNumbers& new_errnos = *of_new;
+    static const stats::ErrnoNumbers kNone;
+    const stats::ErrnoNumbers& old_per_run =
+        tells_per_run && both.old_one != nullptr ? both.old_one->per_run_errnos : kNone;
+    const stats::ErrnoNumbers& new_per_run =
+        tells_per_run && both.new_one != nullptr ? both.new_one->per_run_errnos : kNone;
     std::set<std::string> names;
-    for (const ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_per_run, &new_per_run}) {
+    for (const stats::ErrnoNumbers* errnos : {&old_errnos, &new_errnos, &old_per_run, &new_per_run}) {
       for (const auto& [name, spread] : *errnos) names.insert(name);
     }
     const Tolerance whole = tolerance_of(syscall, both);
     for (const std::string& name : names) {
-      const Spread old_count = count_of(old_errnos, name);
-      const Spread new_count = count_of(new_errnos, name);
-      const Spread old_start = count_of(old_per_run, name);
+      const stats::Spread old_count = count_of(old_errnos, name);
+      const stats::Spread new_count = count_of(new_errnos, name);
+      const stats::Spread old_start = count_of(old_per_run, name);
       if (!tells_per_run && cannot_tell(syscall, both, old_count, new_count)) continue;
       Delta delta = delta_of(syscall, name, both);
       delta.tells_per_run = tells_per_run;
-      delta.is_volatile = delta.is_volatile || judge::is_too_early(syscall, name);
+      delta.is_volatile = delta.is_volatile || stats::is_too_early(syscall, name);
       delta.is_new_errno = old_count.max == 0 && old_start.max == 0;
       Delta per_run = delta;
       per_run.is_per_run = true;
@@ -195,13 +199,14 @@ class Judge {
   }
 
   /// True, and noted, where per-run calls may hide a change or look like one.
-  bool cannot_tell(std::string_view syscall, const Both& both, const Spread& old_count, const Spread& new_count) {
+  bool cannot_tell(std::string_view syscall, const Both& both, const stats::Spread& old_count,
+                   const stats::Spread& new_count) {
     if (!passes_.must_tell_per_run || (old_count.max == 0 && new_count.max == 0)) return false;
     if (!is_volatile(syscall, both)) undecided_.insert(syscall);
     return true;
   }
 
-  void add(Delta delta, const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
+  void add(Delta delta, const stats::Spread& old_count, const stats::Spread& new_count, const Tolerance& tolerance) {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
     const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
     // Of syncs, more are red and fewer are.
@@ -225,7 +230,7 @@ class Judge {
   }
 
   /// True if repetitions agree, up to a call that the end of a pass may cut off.
-  bool is_repeated_in(const Spread& count) const {
+  bool is_repeated_in(const stats::Spread& count) const {
     constexpr double kOfDivision = 1e-9;
     return count.max - count.min <= passes_.cut_off * (1 + kOfDivision);
   }
@@ -239,10 +244,10 @@ class Judge {
 
 /// Counts per iteration of passes that differ in length agree up to one whole call of the shorter: 1 call in 1000 and 1
 /// in 1050 are the same.
-Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_window) {
+Passes passes_of(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   Passes passes;
   if (!old_window.counted_passes || !new_window.counted_passes) return passes;
-  const Spread& old_passes = *old_window.counted_passes;
+  const stats::Spread& old_passes = *old_window.counted_passes;
   const double shortest = std::min(old_passes.min, new_window.counted_passes->min);
   const double longest = std::max(old_passes.max, new_window.counted_passes->max);
   passes.per_call = passes.cut_off = 1 / shortest;
@@ -256,14 +261,14 @@ Passes passes_of(const WindowSummary& old_window, const WindowSummary& new_windo
 
 }  // namespace
 
-bool is_of_one_thread(const WindowSummary& window) {
+bool is_of_one_thread(const stats::WindowSummary& window) {
   if (window.has_other_threads) return !*window.has_other_threads;
-  return std::none_of(window.syscalls.begin(), window.syscalls.end(), [](const SyscallSummary& one) {
+  return std::none_of(window.syscalls.begin(), window.syscalls.end(), [](const stats::SyscallSummary& one) {
     return one.is_wait && model::has_class(one.classes, "volatile");
   });
 }
 
-Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance) {
+Change compare_counts(const stats::Spread& old_count, const stats::Spread& new_count, const Tolerance& tolerance) {
   const bool is_exact = old_count.is_exact() && new_count.is_exact();
   if (is_exact && old_count.min == new_count.min) return Change::none;
   const double rounding = is_exact && old_count.max > 0 ? tolerance.rounding : 0;
@@ -279,19 +284,21 @@ Change compare_counts(const Spread& old_count, const Spread& new_count, const To
              : Change::near;
 }
 
-Numbers count_in(const WindowSummary& window, const Delta& delta, const Comparison& row) {
+stats::Numbers count_in(const stats::WindowSummary& window, const Delta& delta, const Comparison& row) {
   const auto found = std::find_if(window.syscalls.begin(), window.syscalls.end(),
-                                  [&](const SyscallSummary& one) { return one.name == delta.syscall; });
-  const SyscallSummary* const one = found == window.syscalls.end() ? nullptr : &*found;
-  const CallFigures& figures = figures_of(one, delta.tells_per_run);
+                                  [&](const stats::SyscallSummary& one) { return one.name == delta.syscall; });
+  const stats::SyscallSummary* const one = found == window.syscalls.end() ? nullptr : &*found;
+  const stats::CallFigures& figures = figures_of(one, delta.tells_per_run);
   if (delta.errno_name.empty()) return delta.is_per_run ? per_run_calls(one) : figures.*row.counted;
   if (!figures.errnos) return std::nullopt;
-  static const ErrnoNumbers kNone;
-  const ErrnoNumbers& errnos = !delta.is_per_run ? *figures.errnos : one == nullptr ? kNone : one->per_run_errnos;
+  static const stats::ErrnoNumbers kNone;
+  const stats::ErrnoNumbers& errnos = !delta.is_per_run ? *figures.errnos
+                                      : one == nullptr  ? kNone
+                                                        : one->per_run_errnos;
   return count_of(errnos, delta.errno_name);
 }
 
-Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window,
+Comparison compare_windows(const stats::WindowSummary* old_window, const stats::WindowSummary* new_window,
                            const CountPolicy& policy) {
   Comparison out;
   out.old_window = old_window;
@@ -309,18 +316,19 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
     return out;
   }
   const auto syscalls = match_syscalls(*old_window, *new_window);
-  const bool have_calls = all_have(syscalls, &CallFigures::calls) && old_window->calls && new_window->calls;
-  const bool have_entries = all_have(syscalls, &CallFigures::entries) && old_window->entries && new_window->entries;
+  const bool have_calls = all_have(syscalls, &stats::CallFigures::calls) && old_window->calls && new_window->calls;
+  const bool have_entries =
+      all_have(syscalls, &stats::CallFigures::entries) && old_window->entries && new_window->entries;
   out.counts_entries = !have_calls && have_entries;
   const Passes passes = passes_of(*old_window, *new_window);
   const CountPolicy own_policy = rules_of(policy, old_window, new_window);
   const bool is_exact = is_of_one_thread(*old_window) && is_of_one_thread(*new_window);
   Judge judge(passes, own_policy, is_exact, out);
   if (have_calls || have_entries) {
-    const bool have_timely = have_calls && all_have(syscalls, &CallFigures::timely) && knows_errnos(syscalls);
-    judge.compare(syscalls, have_timely  ? &CallFigures::timely
-                            : have_calls ? &CallFigures::calls
-                                         : &CallFigures::entries);
+    const bool have_timely = have_calls && all_have(syscalls, &stats::CallFigures::timely) && knows_errnos(syscalls);
+    judge.compare(syscalls, have_timely  ? &stats::CallFigures::timely
+                            : have_calls ? &stats::CallFigures::calls
+                                         : &stats::CallFigures::entries);
     out.undecided = judge.undecided();
     conclude(out);
   }
@@ -339,4 +347,4 @@ Comparison compare_windows(const WindowSummary* old_window, const WindowSummary*
   return out;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/history.h"
+#include "judge/history.h"
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 #include "model/run_selection.h"
 #include "stats/repetitions.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using model::Context;
@@ -23,7 +23,7 @@ auto start_of(const Dataset& data, const Context& context) {
 }
 
 /// Fills `step` of the runs at which the times of `numbers` changed.
-void mark_times(std::deque<HistoryRun>& runs, Numbers WindowSummary::*numbers,
+void mark_times(std::deque<HistoryRun>& runs, stats::Numbers stats::WindowSummary::*numbers,
                 std::optional<ChangePoint> HistoryRun::*step, double threshold) {
   std::vector<HistoryRun*> timed;
   std::vector<double> times;
@@ -52,7 +52,7 @@ class CountSteps {
   void take(std::size_t index, HistoryRun& run) {
     if (!run.window) return;
     if (!before_.empty()) {
-      WindowSummary all = pooled(before_);
+      stats::WindowSummary all = pooled(before_);
       const Comparison change = compare_windows(&all, &*run.window, policy_);
       if ((has_no_answer(change.verdict) && change.verdict != Verdict::in_doubt) || change.has_fault) return;
       if (is_step(change)) {
@@ -74,9 +74,9 @@ class CountSteps {
 
   /// If a count returns to its value before the last step, it varies. From now on the range of both stretches is
   /// normal, so the history does not show steps up and down for ever.
-  void begin_after_step(const WindowSummary& window) {
+  void begin_after_step(const stats::WindowSummary& window) {
     if (!older_.empty()) {
-      const WindowSummary all = pooled(older_);
+      const stats::WindowSummary all = pooled(older_);
       if (!is_step(compare_windows(&all, &window, policy_))) {
         append(older_, before_);
         before_ = std::exchange(older_, {});
@@ -86,10 +86,10 @@ class CountSteps {
     older_ = std::exchange(before_, {});
   }
 
-  WindowSummary pooled(const RunIndexes& runs) const {
+  stats::WindowSummary pooled(const RunIndexes& runs) const {
     std::vector<std::uint32_t> all;
     for (const std::size_t run : runs) all.insert(all.end(), samples_[run].begin(), samples_[run].end());
-    return summarize(data_, with_samples(test_, std::move(all)), true);
+    return stats::summarize(data_, with_samples(test_, std::move(all)), true);
   }
 
   const Dataset& data_;
@@ -140,12 +140,12 @@ std::deque<HistoryRun> history_of(const Dataset& data, const Group& test, const 
   std::vector<std::vector<std::uint32_t>> samples;
   for (HistoryRun& run : runs) {
     samples.push_back(samples_of[run.run_id]);
-    if (!samples.back().empty()) run.window = summarize(data, with_samples(test, samples.back()), true);
+    if (!samples.back().empty()) run.window = stats::summarize(data, with_samples(test, samples.back()), true);
   }
   CountSteps steps(data, test, samples, policy);
   for (std::size_t i = 0; i < runs.size(); ++i) steps.take(i, runs[i]);
-  mark_times(runs, &WindowSummary::wall_ns, &HistoryRun::wall_step, threshold);
-  mark_times(runs, &WindowSummary::cpu_ns, &HistoryRun::cpu_step, threshold);
+  mark_times(runs, &stats::WindowSummary::wall_ns, &HistoryRun::wall_step, threshold);
+  mark_times(runs, &stats::WindowSummary::cpu_ns, &HistoryRun::cpu_step, threshold);
   return runs;
 }
 
@@ -211,7 +211,7 @@ void find_in(std::span<const double> values, std::size_t begin, std::size_t end,
 }
 
 double median_in(std::span<const double> values, std::size_t begin, std::size_t end) {
-  return spread_of(
+  return stats::spread_of(
              {values.begin() + static_cast<std::ptrdiff_t>(begin), values.begin() + static_cast<std::ptrdiff_t>(end)})
       ->median;
 }
@@ -231,4 +231,4 @@ std::vector<ChangePoint> change_points(std::span<const double> values, double th
   return changes;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -17,12 +17,12 @@
 #include <string_view>
 #include <vector>
 
+#include "judge/count_policy.h"
+#include "judge/verdict.h"
 #include "model/dataset.h"
-#include "stats/count_policy.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// With fewer values no order is rare enough to show a change. The clearest order of 10 values comes in 0.8 % of all
 /// orders, but in more than 1 % of those that are drawn.
@@ -62,10 +62,10 @@ model::Group with_samples(const model::Group& test, std::vector<std::uint32_t> s
 
 struct HistoryRun {
   model::NameId run_id = model::kNoName;
-  const model::Context* context = nullptr;  ///< The program that started first.
-  std::optional<WindowSummary> window;      ///< None if the test did not run.
-  std::optional<WindowSummary> before;      ///< The runs that it was compared with, if the counts changed.
-  std::optional<Comparison> step;           ///< How they changed.
+  const model::Context* context = nullptr;     ///< The program that started first.
+  std::optional<stats::WindowSummary> window;  ///< None if the test did not run.
+  std::optional<stats::WindowSummary> before;  ///< The runs that it was compared with, if the counts changed.
+  std::optional<Comparison> step;              ///< How they changed.
   std::optional<ChangePoint> wall_step;
   std::optional<ChangePoint> cpu_step;
 };
@@ -75,4 +75,4 @@ struct HistoryRun {
 std::deque<HistoryRun> history_of(const model::Dataset& data, const model::Group& test, const CountPolicy& policy,
                                   double threshold);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/count_policy.h"
+#include "judge/count_policy.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 
 #include "model/row_parser.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 bool is_hit(const model::SyscallChoice& choice, std::string_view name, std::string_view classes) {
@@ -100,7 +100,7 @@ Tolerance CountPolicy::tolerance_of(std::string_view name, std::string_view clas
   return tolerance;
 }
 
-model::PatternName pattern_name(const WindowSummary& window) {
+model::PatternName pattern_name(const stats::WindowSummary& window) {
   std::string_view name = window.name;
   // It is a part of the name where several programs have the test.
   const std::string of_program = fmt::format(" ({})", window.program);
@@ -108,12 +108,13 @@ model::PatternName pattern_name(const WindowSummary& window) {
   return {window.kind, name, window.program};
 }
 
-CountPolicy rules_of(const CountPolicy& policy, const WindowSummary* old_window, const WindowSummary* new_window) {
+CountPolicy rules_of(const CountPolicy& policy, const stats::WindowSummary* old_window,
+                     const stats::WindowSummary* new_window) {
   std::vector<model::PatternName> names;
-  for (const WindowSummary* window : {old_window, new_window}) {
+  for (const stats::WindowSummary* window : {old_window, new_window}) {
     if (window != nullptr) names.push_back(pattern_name(*window));
   }
   return policy.of(names);
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "judge/direction.h"
+#include "judge/verdict.h"
 #include "model/choice.h"
-#include "stats/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// The changes of a test's counts that are meant. Terms with commas or semicolons between:
 ///
@@ -101,4 +101,4 @@ void accept_changes(const std::vector<Accept>& accepts, std::vector<Comparison>&
 std::vector<std::string> unused_accepts(const std::vector<Accept>& accepts, const std::vector<Comparison>& rows,
                                         bool chosen = false);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -15,18 +15,18 @@
 
 #include "judge/direction.h"
 #include "judge/evidence.h"
+#include "judge/verdict.h"
 #include "model/site.h"
-#include "stats/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 namespace {
 
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
 std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
   std::vector<judge::CallCount> calls;
-  for (const SyscallSummary& one : row.old_window->syscalls) {
-    const Numbers numbers = is_per_run ? one.per_run_calls : one.count();
+  for (const stats::SyscallSummary& one : row.old_window->syscalls) {
+    const stats::Numbers numbers = is_per_run ? one.per_run_calls : one.count();
     const double before = numbers ? numbers->median : 0;
     calls.push_back({one.name, before, before});
     if (!one.errnos || is_per_run) continue;
@@ -36,7 +36,7 @@ std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per
     }
     calls.back().failed_after = calls.back().failed_before;
   }
-  for (const SyscallSummary& one : row.new_window->syscalls) {
+  for (const stats::SyscallSummary& one : row.new_window->syscalls) {
     const bool is_known =
         std::any_of(calls.begin(), calls.end(), [&](const judge::CallCount& call) { return call.syscall == one.name; });
     if (!is_known) calls.push_back({one.name});
@@ -69,10 +69,10 @@ judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds
 
 /// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
 /// for what the columns tell, with `text`. `again`: what NEW left in a further run.
-void judge_leak(double by_calls, Numbers WindowSummary::*left, const std::optional<double>& again, bool needs_calls,
-                std::string_view text, bool is_accepted, Comparison& row) {
-  const Numbers& before = row.old_window->*left;
-  const Numbers& after = row.new_window->*left;
+void judge_leak(double by_calls, stats::Numbers stats::WindowSummary::*left, const std::optional<double>& again,
+                bool needs_calls, std::string_view text, bool is_accepted, Comparison& row) {
+  const stats::Numbers& before = row.old_window->*left;
+  const stats::Numbers& after = row.new_window->*left;
   const bool is_listed = before && after;
   // What OLD would have left in a further run is not known: nothing left clears NEW, and something makes no red.
   const double more = is_listed ? after->min - before->max : again.value_or(0);
@@ -90,17 +90,17 @@ void judge_leak(double by_calls, Numbers WindowSummary::*left, const std::option
 }
 
 void judge_leaks(const judge::Direction& of_pass, bool is_accepted, Comparison& row) {
-  judge_leak(of_pass.stay_open, &WindowSummary::descriptors_left, row.descriptors_left_again, false,
+  judge_leak(of_pass.stay_open, &stats::WindowSummary::descriptors_left, row.descriptors_left_again, false,
              "descriptors left open: {:+g}", is_accepted, row);
   // Mappings grow for many reasons, as the heap.
-  judge_leak(of_pass.stay_mapped, &WindowSummary::mapped_bytes_left, row.mapped_left_again, true,
+  judge_leak(of_pass.stay_mapped, &stats::WindowSummary::mapped_bytes_left, row.mapped_left_again, true,
              "bytes left mapped: {:+g}", is_accepted, row);
 }
 
 /// `write: its per-run calls are not told apart, and ...`.
-std::string undecided_reason(const std::set<std::string_view>& syscalls, const WindowSummary& old_window,
-                             const WindowSummary& new_window) {
-  auto lengths = [](const Spread& passes) {
+std::string undecided_reason(const std::set<std::string_view>& syscalls, const stats::WindowSummary& old_window,
+                             const stats::WindowSummary& new_window) {
+  auto lengths = [](const stats::Spread& passes) {
     return passes.is_exact() ? fmt::format("{:.0f}", passes.max)
                              : fmt::format("{:.0f} to {:.0f}", passes.min, passes.max);
   };
@@ -257,4 +257,4 @@ void decide_doubts(std::vector<Comparison>& rows) {
   }
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

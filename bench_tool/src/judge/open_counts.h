@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "judge/evidence.h"
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// Which programs can run again. Where OLD is a file, no coin can choose between the two.
 enum class RunsAgain { both_sides, new_side };
@@ -80,4 +80,4 @@ class OpenCounts {
   std::map<std::string, Leak> leaks_;                 ///< In the same way.
 };
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/comparability.h"
+#include "judge/comparability.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 #include <tuple>
 #include <utility>
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using Candidates = std::vector<PairCandidate>;
@@ -196,7 +196,7 @@ std::string pair_name(const std::string& old_name, const std::string& new_name) 
 std::vector<std::string> shown_names(const std::vector<Comparison>& all, const std::vector<const Comparison*>& shown) {
   // The name of a row's test. If only one side has the loop, the name on that side.
   auto test_name = [](const Comparison& row) {
-    auto of = [](const WindowSummary& window) { return window.owner.empty() ? window.name : window.owner; };
+    auto of = [](const stats::WindowSummary& window) { return window.owner.empty() ? window.name : window.owner; };
     if (row.old_window == nullptr || row.new_window == nullptr) {
       return of(row.old_window == nullptr ? *row.new_window : *row.old_window);
     }
@@ -225,18 +225,18 @@ std::vector<std::string> shown_names(const std::vector<Comparison>& all, const s
 
 namespace {
 
-using Sides = std::array<std::pair<const WindowSummary*, const char*>, 2>;
+using Sides = std::array<std::pair<const stats::WindowSummary*, const char*>, 2>;
 
-Sides sides_of(const WindowSummary& old_window, const WindowSummary& new_window) {
+Sides sides_of(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   return {{{&old_window, "OLD"}, {&new_window, "NEW"}}};
 }
 
-bool is_skipped(const WindowSummary& window) {
+bool is_skipped(const stats::WindowSummary& window) {
   return window.outcomes.size() == 1 && window.outcomes.begin()->first == "skipped";
 }
 
 /// Why a side's counts are not those of a normal run of the test; "" if they are.
-std::string outcome_fault(const WindowSummary& window, std::string_view side) {
+std::string outcome_fault(const stats::WindowSummary& window, std::string_view side) {
   for (const auto& [outcome, times] : window.outcomes) {
     if (outcome == "failed" && window.was_retried) {
       return fmt::format("failed in {} and passed in a later process", side);
@@ -246,7 +246,7 @@ std::string outcome_fault(const WindowSummary& window, std::string_view side) {
   return {};
 }
 
-std::string loss_fault(const WindowSummary& window, std::string_view side) {
+std::string loss_fault(const stats::WindowSummary& window, std::string_view side) {
   // An event that came after its window was read is also missing in the window's counts.
   const std::uint64_t lost = window.lost.value_or(0);
   const std::uint64_t late = window.late.value_or(0);
@@ -264,9 +264,9 @@ std::string loss_fault(const WindowSummary& window, std::string_view side) {
 }
 
 /// `faults changed 3 calls in NEW (write)`.
-std::string injected_text(const WindowSummary& window, std::string_view side) {
+std::string injected_text(const stats::WindowSummary& window, std::string_view side) {
   std::string names;
-  for (const SyscallSummary& one : window.syscalls) {
+  for (const stats::SyscallSummary& one : window.syscalls) {
     if (one.injected && one.injected->max > 0) names += (names.empty() ? "" : ", ") + one.name;
   }
   return fmt::format("faults changed {} call{} in {} ({})", *window.injected, *window.injected == 1 ? "" : "s", side,
@@ -274,29 +274,29 @@ std::string injected_text(const WindowSummary& window, std::string_view side) {
 }
 
 /// Of the sides that have some, if the two differ by faults.
-std::string injected_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
+std::string injected_fault(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   std::string text;
   if (!differ_by_faults(old_window, new_window)) return text;
   for (const auto& [window, side] : sides_of(old_window, new_window)) {
-    if (has_injected(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
+    if (stats::has_injected(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
   }
   return text;
 }
 
-std::string counted_by(const WindowSummary& window) {
+std::string counted_by(const stats::WindowSummary& window) {
   if (window.calls && window.entries) return "calls and entries";
   return window.calls ? "calls" : window.entries ? "entries" : "nothing";
 }
 
 }  // namespace
 
-bool differ_by_faults(const WindowSummary& old_window, const WindowSummary& new_window) {
-  const bool old_has = has_injected(old_window);
-  const bool new_has = has_injected(new_window);
+bool differ_by_faults(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
+  const bool old_has = stats::has_injected(old_window);
+  const bool new_has = stats::has_injected(new_window);
   return old_has != new_has || (old_has && old_window.inject_rules != new_window.inject_rules);
 }
 
-std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSummary& new_window) {
+std::optional<Fault> find_fault(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   std::string outcomes;
   // A test that is skipped on both sides made the same calls on both.
   if (!is_skipped(old_window) || !is_skipped(new_window)) {
@@ -315,20 +315,20 @@ std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSum
   return std::nullopt;
 }
 
-std::string why_incomparable(const WindowSummary& old_window, const WindowSummary& new_window) {
+std::string why_incomparable(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   if (old_window.is_per_iteration != new_window.is_per_iteration) {
     return fmt::format("only {} says how often the body ran", old_window.is_per_iteration ? "OLD" : "NEW");
   }
   for (const auto& [window, side] : sides_of(old_window, new_window)) {
     if (window->filters.size() < 2) continue;
-    return fmt::format("{} was counted under several filters ({})", side, filter_text(*window));
+    return fmt::format("{} was counted under several filters ({})", side, stats::filter_text(*window));
   }
   if (old_window.filters == new_window.filters) return {};
-  return fmt::format("different syscalls were counted: filter {} in OLD, {} in NEW", filter_text(old_window),
-                     filter_text(new_window));
+  return fmt::format("different syscalls were counted: filter {} in OLD, {} in NEW", stats::filter_text(old_window),
+                     stats::filter_text(new_window));
 }
 
-std::string why_not_counted(const WindowSummary& old_window, const WindowSummary& new_window) {
+std::string why_not_counted(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   for (const auto& [window, side] : sides_of(old_window, new_window)) {
     if (window->uncounted == 0) continue;
     return fmt::format("{} of {} repetitions of {} were not counted", window->uncounted, window->n, side);
@@ -339,4 +339,4 @@ std::string why_not_counted(const WindowSummary& old_window, const WindowSummary
   return fmt::format("OLD counted {}, NEW {}", of_old, of_new);
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

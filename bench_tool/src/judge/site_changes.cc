@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/site_changes.h"
+#include "judge/site_changes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 
 #include "model/site.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 using model::SyscallRow;
@@ -27,7 +27,7 @@ class WindowSites {
         rows_(side.data->rows_by_site(), *side.group),
         fold_(*side.data, *side.group, rows_, true),
         all_(rows_) {
-    for (const Series& series : all_) {
+    for (const stats::Series& series : all_) {
       const std::string& detail = data_.text(series.first->detail);
       std::string name = data_.text(series.first->syscall);
       const bool is_sited = model::is_site(detail);
@@ -39,13 +39,13 @@ class WindowSites {
   }
 
   /// How often each site makes what `delta` counts; nullopt if the sites are not known. Empty: no call was made.
-  std::optional<std::vector<SiteCount>> of(const Delta& delta, bool counts_entries, bool tells_per_run) const {
+  std::optional<std::vector<stats::SiteCount>> of(const Delta& delta, bool counts_entries, bool tells_per_run) const {
     const auto found = syscalls_.find(delta.syscall);
-    if (found == syscalls_.end()) return std::vector<SiteCount>();
+    if (found == syscalls_.end()) return std::vector<stats::SiteCount>();
     if (!found->second.is_known) return std::nullopt;
-    std::vector<SiteCount> sites;
-    for (const Series* series : found->second.series) {
-      const Numbers count = count_of(*series, delta, counts_entries, tells_per_run);
+    std::vector<stats::SiteCount> sites;
+    for (const stats::Series* series : found->second.series) {
+      const stats::Numbers count = count_of(*series, delta, counts_entries, tells_per_run);
       if (!count) return std::nullopt;
       if (count->max > 0) sites.push_back({model::parse_site(data_.text(series->first->detail)), *count});
     }
@@ -54,42 +54,43 @@ class WindowSites {
 
  private:
   struct BySyscall {
-    std::vector<const Series*> series;
+    std::vector<const stats::Series*> series;
     bool is_known = false;
   };
 
-  Numbers count_of(const Series& series, const Delta& delta, bool counts_entries, bool tells_per_run) const {
-    const PerRunCalls mode = tells_per_run ? PerRunCalls::left_out : PerRunCalls::spread;
+  stats::Numbers count_of(const stats::Series& series, const Delta& delta, bool counts_entries,
+                          bool tells_per_run) const {
+    const stats::PerRunCalls mode = tells_per_run ? stats::PerRunCalls::left_out : stats::PerRunCalls::spread;
     if (delta.errno_name.empty()) {
       if (delta.is_per_run) {
-        return series.knows_per_run_calls ? fold_.per_run(series, &SyscallRow::per_run_calls) : Numbers();
+        return series.knows_per_run_calls ? fold_.per_run(series, &SyscallRow::per_run_calls) : stats::Numbers();
       }
       return fold_.column(series, counts_entries ? &SyscallRow::entries : &SyscallRow::calls, mode);
     }
-    const std::optional<ErrnoNumbers> errnos =
+    const std::optional<stats::ErrnoNumbers> errnos =
         delta.is_per_run ? fold_.per_run_errnos(series) : fold_.errnos(series, mode);
     if (!errnos) return std::nullopt;
     const auto found = errnos->find(delta.errno_name);
-    return found == errnos->end() ? Spread{1, 0, 0, 0} : found->second;
+    return found == errnos->end() ? stats::Spread{1, 0, 0, 0} : found->second;
   }
 
   const model::Dataset& data_;
-  GroupRows rows_;
-  RepetitionAggregator fold_;
-  SeriesList all_;
+  stats::GroupRows rows_;
+  stats::RepetitionAggregator fold_;
+  stats::SeriesList all_;
   std::map<std::string, BySyscall, std::less<>> syscalls_;
 };
 
-const SyscallSummary* syscall_of(const WindowSummary& window, std::string_view name) {
+const stats::SyscallSummary* syscall_of(const stats::WindowSummary& window, std::string_view name) {
   const auto found = std::find_if(window.syscalls.begin(), window.syscalls.end(),
-                                  [&](const SyscallSummary& one) { return one.name == name; });
+                                  [&](const stats::SyscallSummary& one) { return one.name == name; });
   return found == window.syscalls.end() ? nullptr : &*found;
 }
 
 /// As the judge compared the two: with the per-run calls apart, if both sides know them.
 bool tells_per_run(const Comparison& row, const Delta& delta) {
-  const auto tells = [&](const WindowSummary& window) {
-    const SyscallSummary* one = syscall_of(window, delta.syscall);
+  const auto tells = [&](const stats::WindowSummary& window) {
+    const stats::SyscallSummary* one = syscall_of(window, delta.syscall);
     if (one == nullptr) return true;
     return (delta.errno_name.empty() ? one->per_run_calls : one->per_run_errors).has_value();
   };
@@ -99,8 +100,8 @@ bool tells_per_run(const Comparison& row, const Delta& delta) {
 /// Figures of an iteration from passes of different lengths agree up to one call of the shorter pass.
 double rounding_of(const Comparison& row) {
   if (!row.old_window->counted_passes || !row.new_window->counted_passes) return 0;
-  const Spread& before = *row.old_window->counted_passes;
-  const Spread& now = *row.new_window->counted_passes;
+  const stats::Spread& before = *row.old_window->counted_passes;
+  const stats::Spread& now = *row.new_window->counted_passes;
   const double shortest = std::min(before.min, now.min);
   return shortest == std::max(before.max, now.max) ? 0 : 1 / shortest;
 }
@@ -121,16 +122,17 @@ void explain_by_sites(const SitedWindow& old_side, const SitedWindow& new_side, 
   const double rounding = rounding_of(row);
   for (Delta& delta : row.deltas) {
     const bool tells = tells_per_run(row, delta);
-    const auto counts = [&](const std::unique_ptr<WindowSites>& sites, const Spread& all) {
+    const auto counts = [&](const std::unique_ptr<WindowSites>& sites, const stats::Spread& all) {
       // A call that is not made has no sites.
-      if (all.max == 0) return std::optional(std::vector<SiteCount>());
+      if (all.max == 0) return std::optional(std::vector<stats::SiteCount>());
       return sites != nullptr ? sites->of(delta, row.counts_entries, tells) : std::nullopt;
     };
     const auto before = counts(of_old, delta.old_count);
     const auto now = counts(of_new, delta.new_count);
     if (!now) continue;
     const std::string unexplained_wait = delta.is_new_wait ? delta.wait_text() : "";
-    delta.sites = before ? align_sites(*before, *now, delta.is_per_run ? 0 : rounding) : sites_in_new(*now);
+    delta.sites =
+        before ? stats::align_sites(*before, *now, delta.is_per_run ? 0 : rounding) : stats::sites_in_new(*now);
     if (const std::size_t at = row.reason.find(unexplained_wait); delta.is_new_wait && at != std::string::npos) {
       row.reason.replace(at, unexplained_wait.size(), delta.wait_text());
     }
@@ -138,11 +140,11 @@ void explain_by_sites(const SitedWindow& old_side, const SitedWindow& new_side, 
 }
 
 double unexplained(const Delta& delta) {
-  const bool has_both = !delta.sites.empty() && delta.sites.front().kind != SiteChange::Kind::in_new;
+  const bool has_both = !delta.sites.empty() && delta.sites.front().kind != stats::SiteChange::Kind::in_new;
   if (!has_both || !delta.is_exact()) return 0;
   double left = delta.new_count.median - delta.old_count.median;
-  for (const SiteChange& one : delta.sites) left -= one.more();
+  for (const stats::SiteChange& one : delta.sites) left -= one.more();
   return std::abs(left) > 1e-6 * std::max(delta.new_count.median, delta.old_count.median) ? left : 0;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -14,7 +14,7 @@
 #include "model/choice.h"
 #include "stats/window_summary.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// How far counts may be apart and still be alike: the larger of the two.
 struct Tolerance {
@@ -72,9 +72,10 @@ class CountPolicy {
 };
 
 /// The names that patterns of tests are matched with. Views point into `window`.
-model::PatternName pattern_name(const WindowSummary& window);
+model::PatternName pattern_name(const stats::WindowSummary& window);
 
 /// The rules for this test, which may have another name on each side; either may be null.
-CountPolicy rules_of(const CountPolicy& policy, const WindowSummary* old_window, const WindowSummary* new_window);
+CountPolicy rules_of(const CountPolicy& policy, const stats::WindowSummary* old_window,
+                     const stats::WindowSummary* new_window);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

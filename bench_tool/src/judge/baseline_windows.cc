@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/baseline_windows.h"
+#include "judge/baseline_windows.h"
 
 #include <fmt/format.h>
 #include <boost/math/distributions/chi_squared.hpp>
@@ -13,11 +13,11 @@
 #include <utility>
 
 #include "judge/direction.h"
+#include "judge/verdict.h"
 #include "model/row_parser.h"
-#include "stats/verdict.h"
 #include "stats/window_summary.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 constexpr const char* kCalls = "calls";
@@ -28,16 +28,16 @@ constexpr const char* kTimely = "timely";  // only where it does not follow from
 constexpr const char* kPerRun = "per_run";
 constexpr std::string_view kPerRunErrno = "per_run ";
 
-model::Range to_range(const Spread& spread) {
+model::Range to_range(const stats::Spread& spread) {
   return {spread.min, spread.median, spread.max};
 }
 
-Spread to_spread(const model::Range& range, std::size_t n) {
+stats::Spread to_spread(const model::Range& range, std::size_t n) {
   return {n, range.middle, range.least, range.most};
 }
 
 /// Calls, and the entries if they are others; without calls the entries alone.
-void add_counts(const std::string& syscall, bool has_calls, const Numbers& calls, const Numbers& entries,
+void add_counts(const std::string& syscall, bool has_calls, const stats::Numbers& calls, const stats::Numbers& entries,
                 std::vector<model::BaselineCell>& cells) {
   if (has_calls && calls) cells.push_back({syscall, kCalls, to_range(*calls)});
   const bool are_others = !has_calls || !calls || (entries && to_range(*entries) != to_range(*calls));
@@ -45,11 +45,11 @@ void add_counts(const std::string& syscall, bool has_calls, const Numbers& calls
 }
 
 /// Calls without the failures that only say "too early"; where these vary, at least and at most so many.
-Numbers timely_of(const SyscallSummary& one) {
-  Numbers timely = one.calls;
+stats::Numbers timely_of(const stats::SyscallSummary& one) {
+  stats::Numbers timely = one.calls;
   if (!timely || !one.errnos) return timely;
   for (const auto& [name, spread] : *one.errnos) {
-    if (!judge::is_too_early(one.name, name)) continue;
+    if (!stats::is_too_early(one.name, name)) continue;
     timely->min = std::max(timely->min - spread.max, 0.0);
     timely->median = std::max(timely->median - spread.median, 0.0);
     timely->max = std::max(timely->max - spread.min, 0.0);
@@ -57,18 +57,18 @@ Numbers timely_of(const SyscallSummary& one) {
   return timely;
 }
 
-void add_timely(const SyscallSummary& one, std::vector<model::BaselineCell>& cells) {
-  const Numbers follows = timely_of(one);
+void add_timely(const stats::SyscallSummary& one, std::vector<model::BaselineCell>& cells) {
+  const stats::Numbers follows = timely_of(one);
   if (!one.timely || !follows || to_range(*one.timely) == to_range(*follows)) return;
   cells.push_back({one.name, kTimely, to_range(*one.timely)});
 }
 
-void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
-  auto add = [&](std::string what, const Spread& spread) {
+void add_syscall(const stats::SyscallSummary& one, bool has_calls, model::BaselineWindow& out) {
+  auto add = [&](std::string what, const stats::Spread& spread) {
     if (spread.max > 0) out.cells.push_back({one.name, std::move(what), to_range(spread)});
   };
   add_counts(one.name, has_calls, one.calls, one.entries, out.cells);
-  for (const auto& [name, spread] : one.errnos.value_or(ErrnoNumbers())) add(name, spread);
+  for (const auto& [name, spread] : one.errnos.value_or(stats::ErrnoNumbers())) add(name, spread);
   // A 0 stays: it says that per-run calls are known apart.
   if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
   for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
@@ -76,18 +76,18 @@ void add_syscall(const SyscallSummary& one, bool has_calls, model::BaselineWindo
   add_timely(one, out.cells);
 }
 
-Spread operator+(const Spread& a, const Spread& b) {
+stats::Spread operator+(const stats::Spread& a, const stats::Spread& b) {
   return {a.n, a.median + b.median, a.min + b.min, a.max + b.max};
 }
 
-Spread operator/(const Spread& a, double divisor) {
+stats::Spread operator/(const stats::Spread& a, double divisor) {
   return {a.n, a.median / divisor, a.min / divisor, a.max / divisor};
 }
 
 /// The figures with the per-run calls, spread over the passes.
-CallFigures spread_figures(const SyscallSummary& one, double passes) {
-  CallFigures out = one;
-  for (Numbers* count : {&out.calls, &out.entries, &out.timely}) {
+stats::CallFigures spread_figures(const stats::SyscallSummary& one, double passes) {
+  stats::CallFigures out = one;
+  for (stats::Numbers* count : {&out.calls, &out.entries, &out.timely}) {
     if (*count) *count = **count + *one.per_run_calls / passes;
   }
   if (!out.errnos) return out;
@@ -108,15 +108,15 @@ std::string_view suite_or_test(const model::BaselineWindow& window) {
   return name.substr(0, name.rfind(", "));
 }
 
-void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& out) {
-  const Spread spread = to_spread(cell.range, n);
+void take_cell(const model::BaselineCell& cell, std::size_t n, stats::SyscallSummary& out) {
+  const stats::Spread spread = to_spread(cell.range, n);
   if (cell.what == kCalls) {
     out.calls = spread;
   } else if (cell.what == kEntries) {
     out.entries = spread;
   } else if (cell.what == kPerRun) {
     out.per_run_calls = spread;
-    out.per_run_errors = Spread{n, 0, 0, 0};
+    out.per_run_errors = stats::Spread{n, 0, 0, 0};
   } else if (cell.what.starts_with(kPerRunErrno)) {
     out.per_run_errnos.insert_or_assign(cell.what.substr(kPerRunErrno.size()), spread);
   } else if (cell.what == kTimely) {
@@ -132,8 +132,8 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, SyscallSummary& o
 }
 
 /// Fills in the counts that have no cell.
-void complete(const WindowSummary& window, bool tells_errors, SyscallSummary& one) {
-  const Spread none{window.n, 0, 0, 0};
+void complete(const stats::WindowSummary& window, bool tells_errors, stats::SyscallSummary& one) {
+  const stats::Spread none{window.n, 0, 0, 0};
   // A syscall that was never made has no line.
   if (window.calls && !one.calls) one.calls = none;
   if (window.entries && !one.entries) one.entries = one.calls ? *one.calls : none;
@@ -148,11 +148,11 @@ void complete(const WindowSummary& window, bool tells_errors, SyscallSummary& on
 
 }  // namespace
 
-bool has_failed(const WindowSummary& window) {
+bool has_failed(const stats::WindowSummary& window) {
   return window.outcomes.count(model::kOutcomeFailed) != 0;
 }
 
-BaselineFault fault_of(const WindowSummary& window) {
+BaselineFault fault_of(const stats::WindowSummary& window) {
   if (has_failed(window)) return {"it failed", kAllowFailed};
   if (window.filters.size() > 1) return {"it was counted under several filters"};
   const std::uint64_t lost = window.lost.value_or(0) + window.late.value_or(0);
@@ -164,7 +164,7 @@ BaselineFault fault_of(const WindowSummary& window) {
   return {};
 }
 
-model::BaselineWindow to_baseline(const WindowSummary& window, std::string program, std::string name) {
+model::BaselineWindow to_baseline(const stats::WindowSummary& window, std::string program, std::string name) {
   model::BaselineWindow out;
   out.program = std::move(program);
   out.name = std::move(name);
@@ -186,19 +186,19 @@ model::BaselineWindow to_baseline(const WindowSummary& window, std::string progr
   }
   const bool has_calls = window.calls.has_value();
   const auto all = [&](auto knows) { return std::all_of(window.syscalls.begin(), window.syscalls.end(), knows); };
-  out.tells_entries = window.entries && all([](const SyscallSummary& one) { return one.entries.has_value(); });
-  out.tells_errors = all([](const SyscallSummary& one) { return one.errnos.has_value(); });
+  out.tells_entries = window.entries && all([](const stats::SyscallSummary& one) { return one.entries.has_value(); });
+  out.tells_errors = all([](const stats::SyscallSummary& one) { return one.errnos.has_value(); });
   add_counts("", has_calls, window.calls, window.entries, out.cells);
   out.has_other_threads = window.has_other_threads;
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
-  for (const SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
+  for (const stats::SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
   return out;
 }
 
-WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window) {
-  WindowSummary out;
+stats::WindowSummary from_baseline(const model::Baseline& baseline, const model::BaselineWindow& window) {
+  stats::WindowSummary out;
   out.name = window.name;
   out.program = window.program;
   out.test = suite_or_test(window);
@@ -216,13 +216,13 @@ WindowSummary from_baseline(const model::Baseline& baseline, const model::Baseli
     if (name == "filter") filter = value;
   }
   out.filters.insert(filter);
-  std::map<std::string_view, SyscallSummary> syscalls;
+  std::map<std::string_view, stats::SyscallSummary> syscalls;
   for (const model::BaselineCell& cell : window.cells) {
     if (!cell.syscall.empty()) {
       take_cell(cell, window.n, syscalls[cell.syscall]);
       continue;
     }
-    const Spread spread = to_spread(cell.range, window.n);
+    const stats::Spread spread = to_spread(cell.range, window.n);
     if (cell.what == kCalls) out.calls = out.spread_calls = spread;
     if (cell.what == kEntries) out.entries = out.spread_entries = spread;
     if (cell.what == "wall_ns") out.wall_ns = spread;
@@ -276,13 +276,13 @@ FalseAlarms false_alarms_of(const model::Dataset& data, const std::vector<model:
       one.push_back(std::move(in));
       others.push_back(std::move(rest));
     }
-    const std::vector<WindowSummary> now = summarize_all(data, one, true);
-    const std::vector<WindowSummary> before = summarize_all(data, others, true);
-    std::deque<WindowSummary> empty;
+    const std::vector<stats::WindowSummary> now = stats::summarize_all(data, one, true);
+    const std::vector<stats::WindowSummary> before = stats::summarize_all(data, others, true);
+    std::deque<stats::WindowSummary> empty;
     std::vector<Comparison> rows;
     for (std::size_t i = 0; i < now.size(); ++i) {
       const bool has_others = !others[i].samples.empty();
-      const WindowSummary* expected = has_others ? &before[i] : without_calls(now[i], before, empty);
+      const stats::WindowSummary* expected = has_others ? &before[i] : stats::without_calls(now[i], before, empty);
       if (expected != nullptr) rows.push_back(compare_windows(expected, &now[i], policy));
     }
     decide_doubts(rows);
@@ -309,4 +309,4 @@ std::string FalseAlarms::text() const {
       what, expected(), at_most(), departed, runs);
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -15,24 +15,24 @@
 #include <string_view>
 #include <vector>
 
-#include "stats/count_policy.h"
+#include "judge/count_policy.h"
+#include "judge/time_verdict.h"
 #include "stats/sites.h"
-#include "stats/time_verdict.h"
 #include "stats/window_summary.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 enum class Change { none, near, grew, shrank };
 /// If all repetitions agree on both sides, any difference is a change. Else a count grew if all of NEW's lie above all
 /// of OLD's, because a difference that only some of them show may be chance.
-Change compare_counts(const Spread& old_count, const Spread& new_count, const Tolerance& tolerance);
+Change compare_counts(const stats::Spread& old_count, const stats::Spread& new_count, const Tolerance& tolerance);
 
 /// One count that changed.
 struct Delta {
   std::string syscall;
-  std::string errno_name;  ///< Empty: the calls themselves.
-  Spread old_count;        ///< Over the repetitions.
-  Spread new_count;
+  std::string errno_name;   ///< Empty: the calls themselves.
+  stats::Spread old_count;  ///< Over the repetitions.
+  stats::Spread new_count;
   Change change = Change::none;
   bool is_volatile = false;
   bool is_new_errno = false;   ///< The syscall did not fail this way in any repetition of OLD.
@@ -45,7 +45,7 @@ struct Delta {
   bool is_red_wait = false;    ///< The same, and such waits are gated (--gate-waits).
   bool tells_per_run = false;  ///< Per-run calls are compared apart.
 
-  std::vector<SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
+  std::vector<stats::SiteChange> sites;  ///< The lines that make these calls; see explain_by_sites(). Empty: unknown.
 
   bool is_gated() const { return !is_volatile; }
   bool is_certain_change() const {
@@ -56,7 +56,7 @@ struct Delta {
   std::string wait_text() const;
 };
 
-/// An accept (stats/accept.h) that matches something of a test.
+/// An accept (judge/accept.h) that matches something of a test.
 struct Acceptance {
   std::string where;
   std::string reason;
@@ -64,18 +64,18 @@ struct Acceptance {
 
 struct Comparison {
   std::string name;
-  const WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
-  const WindowSummary* new_window = nullptr;
+  const stats::WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
+  const stats::WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
   Rule rule = Rule::equal;  ///< What made the verdict.
   std::string reason;       ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
   /// What NEW left in a further run that listed it, if the first runs did not.
   std::optional<double> descriptors_left_again;
   std::optional<double> mapped_left_again;
-  std::vector<Delta> deltas;                ///< Calls first, growth before shrinking, largest first; then errnos alike.
-  bool tells_per_run = false;               ///< Per-run calls were compared apart, for every syscall.
-  Numbers CallFigures::*counted = nullptr;  ///< What is compared as the calls of a syscall.
-  bool counts_entries = false;              ///< Trips into the kernel are compared: a side has no calls.
+  std::vector<Delta> deltas;   ///< Calls first, growth before shrinking, largest first; then errnos alike.
+  bool tells_per_run = false;  ///< Per-run calls were compared apart, for every syscall.
+  stats::Numbers stats::CallFigures::*counted = nullptr;  ///< What is compared as the calls of a syscall.
+  bool counts_entries = false;                            ///< Trips into the kernel are compared: a side has no calls.
   /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
@@ -116,16 +116,17 @@ struct Comparison {
 };
 
 /// Compares two windows (either may be null, not both). Call decide_doubts() with all rows of a comparison then.
-Comparison compare_windows(const WindowSummary* old_window, const WindowSummary* new_window, const CountPolicy& policy);
+Comparison compare_windows(const stats::WindowSummary* old_window, const stats::WindowSummary* new_window,
+                           const CountPolicy& policy);
 
 /// The count of `window` that `delta`, of `row`, is about: 0 where the syscall was not made, nullopt where unknown.
-Numbers count_in(const WindowSummary& window, const Delta& delta, const Comparison& row);
+stats::Numbers count_in(const stats::WindowSummary& window, const Delta& delta, const Comparison& row);
 
 /// Sets the verdict of a row with counts on both sides, and its reason, by its deltas. Accepted ones do not decide.
 void conclude(Comparison& row);
 
 /// True if one thread made the calls. Files that do not know threads: if the test waits for no other.
-bool is_of_one_thread(const WindowSummary& window);
+bool is_of_one_thread(const stats::WindowSummary& window);
 
 /// Decides the counts that are in doubt if there are enough runs, and says of the others how many runs are enough. A
 /// count is decided if all counts of NEW lie above all of OLD, or below, and chance does that rarely enough. If nothing
@@ -135,4 +136,4 @@ bool is_of_one_thread(const WindowSummary& window);
 /// is the same for each choice of the runs of NEW, as the inequality needs. The code is in conclude.cc.
 void decide_doubts(std::vector<Comparison>& rows);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

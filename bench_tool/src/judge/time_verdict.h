@@ -15,14 +15,14 @@
 
 #include "stats/significance.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// The word for a test's result. Counts and times have the same words.
 enum class Verdict {
   same,          ///< Every gated count is equal, or varies alike.
   near,          ///< Counts vary among repetitions, differently on the two sides, but the ranges are not apart.
   exchanged,     ///< Calls took the place of others of their family (judge/direction.h), no more than before.
-  accepted,      ///< It would be red or in doubt but for an accept of the project (stats/accept.h).
+  accepted,      ///< It would be red or in doubt but for an accept of the project (judge/accept.h).
   improved,      ///< Some gated count shrank, none grew.
   in_doubt,      ///< Counts differ, and other threads made calls, so that it may be chance: more runs tell.
   regressed,     ///< Some family of calls grew, there are fewer syncs, or a syscall fails in a new way.
@@ -92,13 +92,13 @@ struct TimeSamples {
 struct TimeVerdict {
   /// regressed, improved, same, inconclusive, insufficient or incomparable.
   Verdict verdict = Verdict::incomparable;
-  std::optional<MedianInterval> old_median;
-  std::optional<MedianInterval> new_median;
-  std::optional<Ratio> ratio;        ///< New / old.
-  std::optional<double> p;           ///< From the rank test; none if a side has fewer than 2 samples.
-  std::optional<double> adjusted_p;  ///< Over the family and the looks: compare this with alpha.
-  std::size_t needed_n = 0;          ///< insufficient: samples that each side needs.
-  std::string reason;                ///< incomparable: why.
+  std::optional<stats::MedianInterval> old_median;
+  std::optional<stats::MedianInterval> new_median;
+  std::optional<stats::Ratio> ratio;  ///< New / old.
+  std::optional<double> p;            ///< From the rank test; none if a side has fewer than 2 samples.
+  std::optional<double> adjusted_p;   ///< Over the family and the looks: compare this with alpha.
+  std::size_t needed_n = 0;           ///< insufficient: samples that each side needs.
+  std::string reason;                 ///< incomparable: why.
 
   bool is_judged() const { return p.has_value(); }
 };
@@ -106,4 +106,4 @@ struct TimeVerdict {
 /// The verdicts of a family, in its order.
 std::vector<TimeVerdict> judge_times(std::span<const TimeSamples> family, const TimeLimits& limits);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -6,10 +6,10 @@
 // Dataset::site_rows when the verdict is there.
 #pragma once
 
+#include "judge/verdict.h"
 #include "model/dataset.h"
-#include "stats/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// A window of one side, with the rows that name sites.
 struct SitedWindow {
@@ -25,4 +25,4 @@ void explain_by_sites(const SitedWindow& old_side, const SitedWindow& new_side, 
 /// it is explained, or if the change is not exact.
 double unexplained(const Delta& delta);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/row_times.h"
+#include "judge/row_times.h"
 
 #include <fmt/format.h>
 
@@ -13,31 +13,31 @@
 #include <string_view>
 #include <utility>
 
-#include "stats/comparability.h"
+#include "judge/comparability.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 /// The members of a row that belong to one kind of time.
 struct Kind {
   std::optional<TimeVerdict> Comparison::*verdict;
-  const std::vector<double>& (*times_ns)(const WindowSummary&);
-  const std::vector<double>& (*process_times_ns)(const WindowSummary&);
+  const std::vector<double>& (*times_ns)(const stats::WindowSummary&);
+  const std::vector<double>& (*process_times_ns)(const stats::WindowSummary&);
   double clock_ns;  ///< The most that reading the clock twice adds to a loop's pass.
 };
 
 constexpr Kind kWall = {
-    &Comparison::time, [](const WindowSummary& one) -> const std::vector<double>& { return one.times_ns; },
-    [](const WindowSummary& one) -> const std::vector<double>& { return one.process_times_ns; }, 100};
+    &Comparison::time, [](const stats::WindowSummary& one) -> const std::vector<double>& { return one.times_ns; },
+    [](const stats::WindowSummary& one) -> const std::vector<double>& { return one.process_times_ns; }, 100};
 /// getrusage(): the time of the call, and the rounding of two numbers to whole microseconds.
 constexpr Kind kCpu = {
-    &Comparison::cpu, [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.times_ns; },
-    [](const WindowSummary& one) -> const std::vector<double>& { return one.cpu.process_times_ns; }, 3000};
+    &Comparison::cpu, [](const stats::WindowSummary& one) -> const std::vector<double>& { return one.cpu.times_ns; },
+    [](const stats::WindowSummary& one) -> const std::vector<double>& { return one.cpu.process_times_ns; }, 3000};
 
 bool has_comparable_times(const Comparison& row, const Kind& kind, const ComparableTimes& comparable) {
   if (!row.is_paired() || row.verdict == Verdict::errored) return false;
-  const WindowSummary& old_window = *row.old_window;
-  const WindowSummary& new_window = *row.new_window;
+  const stats::WindowSummary& old_window = *row.old_window;
+  const stats::WindowSummary& new_window = *row.new_window;
   if (old_window.is_set_up() || new_window.is_set_up()) return false;
   if (differ_by_faults(old_window, new_window)) return false;
   if (old_window.is_per_iteration != new_window.is_per_iteration) return false;
@@ -47,8 +47,8 @@ bool has_comparable_times(const Comparison& row, const Kind& kind, const Compara
 
 /// True where passes of different lengths share out the clock's part differently enough to look like this.
 bool is_explained_by_clock(const Comparison& row, const Kind& kind) {
-  const WindowSummary& old_window = *row.old_window;
-  const WindowSummary& new_window = *row.new_window;
+  const stats::WindowSummary& old_window = *row.old_window;
+  const stats::WindowSummary& new_window = *row.new_window;
   if (old_window.kind != "loop" || new_window.kind != "loop" || !old_window.is_per_iteration) return false;
   const TimeVerdict& time = *(row.*kind.verdict);
   if (!old_window.iterations || !new_window.iterations || !time.old_median || !time.new_median) return false;
@@ -77,7 +77,7 @@ void judge_kind(std::vector<Comparison>& rows, const Kind& kind, const Comparabl
 }
 
 /// The step of a side's clock: all its times are multiples of it.
-std::uint64_t step_of(const std::vector<Comparison>& rows, const WindowSummary* Comparison::*side) {
+std::uint64_t step_of(const std::vector<Comparison>& rows, const stats::WindowSummary* Comparison::*side) {
   constexpr std::uint64_t kMicrosecond = 1000;
   constexpr std::size_t kFew = 4;  // a common divisor of fewer times need not be the step of a clock
   std::uint64_t step_ns = 0;
@@ -101,7 +101,7 @@ void drop_coarse(std::vector<Comparison>& rows, const ComparableTimes& comparabl
                                                  step_of(rows, &Comparison::new_window)};
   for (Comparison& row : rows) {
     if (!has_comparable_times(row, kCpu, comparable)) continue;
-    const std::array<const WindowSummary*, 2> sides = {row.old_window, row.new_window};
+    const std::array<const stats::WindowSummary*, 2> sides = {row.old_window, row.new_window};
     for (std::size_t side = 0; side < sides.size(); ++side) {
       const auto least_ns = static_cast<double>(sides[side]->cpu.least_ns);
       const double off_ns = kStepsOff * static_cast<double>(std::max<std::uint64_t>(steps_ns[side], 1));
@@ -110,8 +110,8 @@ void drop_coarse(std::vector<Comparison>& rows, const ComparableTimes& comparabl
       row.cpu->verdict = Verdict::insufficient;
       row.cpu->reason = least_ns == 0 ? std::string("a repetition took no processor time that its clock could see")
                                       : fmt::format("too short for a clock with steps of {} ns", steps_ns[side]);
-      row.cpu->old_median = MedianInterval{row.old_window->cpu_ns->median, {}};
-      row.cpu->new_median = MedianInterval{row.new_window->cpu_ns->median, {}};
+      row.cpu->old_median = stats::MedianInterval{row.old_window->cpu_ns->median, {}};
+      row.cpu->new_median = stats::MedianInterval{row.new_window->cpu_ns->median, {}};
       break;
     }
   }
@@ -165,10 +165,10 @@ std::optional<KernelSplit> split_kernel_time(const Comparison& row) {
     Side now;
   };
   std::map<std::string_view, Both> syscalls;
-  for (const WindowSummary* window : {row.old_window, row.new_window}) {
-    for (const SyscallSummary& one : window->syscalls) {
+  for (const stats::WindowSummary* window : {row.old_window, row.new_window}) {
+    for (const stats::SyscallSummary& one : window->syscalls) {
       if (one.is_wait) continue;
-      const CallFigures& figures = row.tells_per_run ? one : one.with_per_run();
+      const stats::CallFigures& figures = row.tells_per_run ? one : one.with_per_run();
       if (!figures.latency_count || !figures.kernel_ns) return std::nullopt;
       Both& both = syscalls[one.name];
       Side& side = window == row.old_window ? both.before : both.now;
@@ -185,4 +185,4 @@ std::optional<KernelSplit> split_kernel_time(const Comparison& row) {
   return split;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

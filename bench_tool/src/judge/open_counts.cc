@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/open_counts.h"
+#include "judge/open_counts.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +9,7 @@
 
 #include "judge/direction.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 namespace {
 
 /// `improved` is said by chance of at most one count in so many.
@@ -18,7 +18,7 @@ constexpr double kFewerByChanceOnceIn = 10;
 /// Program and name of a row's test. A displayed name ends with the program only if several programs of the run have
 /// a test of this name; the key does not depend on that.
 std::string name_in_program(const Comparison& row) {
-  const WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
+  const stats::WindowSummary& window = row.new_window != nullptr ? *row.new_window : *row.old_window;
   const std::string program_suffix = fmt::format(" ({})", window.program);
   std::string_view name = window.name;
   if (name.ends_with(program_suffix)) name.remove_suffix(program_suffix.size());
@@ -27,7 +27,7 @@ std::string name_in_program(const Comparison& row) {
 
 /// The counts of the first runs. Of three or more only the ends and the middle are known; that is no evidence, only
 /// knowledge before the first bet.
-std::vector<double> counts_of_first(const Spread& spread) {
+std::vector<double> counts_of_first(const stats::Spread& spread) {
   std::vector<double> counts{spread.min};
   while (counts.size() + 1 < spread.n) counts.push_back(spread.median);
   if (spread.n > 1) counts.push_back(spread.max);
@@ -136,14 +136,14 @@ void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
   for (const Comparison& row : rows) {
     if (!row.is_by_counts()) continue;
     if (const auto leak = leaks_.find(name_in_program(row)); is_new && leak != leaks_.end() && leak->second.is_open) {
-      const auto least = [](const Numbers& left) { return left ? std::optional(left->min) : std::nullopt; };
+      const auto least = [](const stats::Numbers& left) { return left ? std::optional(left->min) : std::nullopt; };
       leak->second = {leak->second.program, false, least(row.new_window->descriptors_left),
                       least(row.new_window->mapped_bytes_left)};
     }
     const auto test = counts_.find(name_in_program(row));
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
-      const Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
+      const stats::Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
       if (!found) continue;
       ++count.runs;
       (is_new ? count.of_new : count.of_old).push_back(found->median);
@@ -252,8 +252,8 @@ void OpenCounts::apply_to(Comparison& row) const {
     const Count& worst = **std::max_element(counts.begin(), counts.end(),
                                             [&](const Count* a, const Count* b) { return rank(*a) < rank(*b); });
     if (telling == nullptr || rank(worst) > rank(*telling)) telling = &worst;
-    delta.old_count = *spread_of(worst.of_old);
-    delta.new_count = *spread_of(worst.of_new);
+    delta.old_count = *stats::spread_of(worst.of_old);
+    delta.new_count = *stats::spread_of(worst.of_new);
     switch (worst.decision) {
       case Decision::red:
         delta.is_in_doubt = false;
@@ -287,4 +287,4 @@ void OpenCounts::apply_to(Comparison& row) const {
   row.add_reason(reason_of(*telling));
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

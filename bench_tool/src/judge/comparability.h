@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "stats/verdict.h"
+#include "judge/verdict.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 /// One window of a side, as pairing sees it.
 struct PairCandidate {
@@ -58,16 +58,16 @@ struct Fault {
 
 /// A test that did not pass, events that were lost, rows that are missing, calls that faults answered on one side only;
 /// the first of these.
-std::optional<Fault> find_fault(const WindowSummary& old_window, const WindowSummary& new_window);
+std::optional<Fault> find_fault(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window);
 
 /// True if faults answered or changed calls of one of the two and none of the other, or by other rules of
 /// --syscost_inject: neither counts nor times of the two are comparable.
-bool differ_by_faults(const WindowSummary& old_window, const WindowSummary& new_window);
+bool differ_by_faults(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window);
 
 /// Why the two do not count the same thing; "" where they do.
-std::string why_incomparable(const WindowSummary& old_window, const WindowSummary& new_window);
+std::string why_incomparable(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window);
 
 /// Why there is no count that both sides have.
-std::string why_not_counted(const WindowSummary& old_window, const WindowSummary& new_window);
+std::string why_not_counted(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window);
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge

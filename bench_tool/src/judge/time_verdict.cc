@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "stats/time_verdict.h"
+#include "judge/time_verdict.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "stats/significance.h"
 
-namespace syscost::bench::stats {
+namespace syscost::bench::judge {
 
 std::string_view to_string(Verdict verdict) {
   static constexpr std::array<std::string_view, 13> kNames = {
@@ -47,19 +47,20 @@ TimeVerdict measure(const TimeSamples& samples, const TimeLimits& limits) {
     return out;
   }
   const double level = 1 - limits.alpha / limits.shares;
-  out.old_median = median_interval(samples.old_ns, 1 - limits.alpha);
-  out.new_median = median_interval(samples.new_ns, 1 - limits.alpha);
+  out.old_median = stats::median_interval(samples.old_ns, 1 - limits.alpha);
+  out.new_median = stats::median_interval(samples.new_ns, 1 - limits.alpha);
   if (!all_positive(samples.old_ns) || !all_positive(samples.new_ns)) {
     out.reason = "a repetition took 0 ns by its clock";
     return out;
   }
-  out.ratio = shift_ratio(samples.old_ns, samples.new_ns, level);
-  if (samples.old_ns.size() > 1 && samples.new_ns.size() > 1) out.p = rank_test(samples.old_ns, samples.new_ns).p;
+  out.ratio = stats::shift_ratio(samples.old_ns, samples.new_ns, level);
+  if (samples.old_ns.size() > 1 && samples.new_ns.size() > 1)
+    out.p = stats::rank_test(samples.old_ns, samples.new_ns).p;
   return out;
 }
 
 Verdict judge(const TimeVerdict& one, bool can_reach, const TimeLimits& limits) {
-  const std::optional<Interval>& interval = one.ratio->interval;
+  const std::optional<stats::Interval>& interval = one.ratio->interval;
   if (interval && one.adjusted_p) {
     if (*one.adjusted_p < limits.alpha && interval->low > 1 + limits.threshold) return Verdict::regressed;
     // 1 / (1 + t): as many times faster as a regression is slower, so that swapping the sides swaps the verdicts.
@@ -81,19 +82,19 @@ std::vector<TimeVerdict> judge_times(std::span<const TimeSamples> family, const 
     if (out.back().ratio) ++compared;
     if (out.back().is_judged()) p.push_back(*out.back().p);
   }
-  const std::vector<double> adjusted = adjusted_p(p);
+  const std::vector<double> adjusted = stats::adjusted_p(p);
   std::size_t next = 0;
   const double alpha = limits.alpha / limits.shares;
   for (std::size_t i = 0; i < family.size(); ++i) {
     TimeVerdict& one = out[i];
     if (!one.ratio) continue;
     if (one.is_judged()) one.adjusted_p = std::min(1.0, adjusted[next++] * limits.shares);
-    const double smallest = smallest_p(family[i].old_ns.size(), family[i].new_ns.size());
+    const double smallest = stats::smallest_p(family[i].old_ns.size(), family[i].new_ns.size());
     const auto tests = static_cast<double>(p.size());
     one.verdict = judge(one, one.is_judged() && smallest * tests < alpha, limits);
-    if (one.verdict == Verdict::insufficient) one.needed_n = samples_needed(compared, alpha);
+    if (one.verdict == Verdict::insufficient) one.needed_n = stats::samples_needed(compared, alpha);
   }
   return out;
 }
 
-}  // namespace syscost::bench::stats
+}  // namespace syscost::bench::judge
