@@ -14,23 +14,23 @@
 namespace syscost::bench::judge {
 namespace {
 
-using Calls = std::vector<std::pair<std::string, double>>;
+using CallsMade = std::vector<std::pair<std::string, double>>;
 
 class Opened : public ::testing::Test {
  protected:
   /// A test of `tests` in two runs. `in_doubt`: several threads make its calls.
-  Comparison compared(const Calls& before, const Calls& after, bool in_doubt = true) {
+  Comparison compared(const CallsMade& before, const CallsMade& after, bool in_doubt = true) {
     std::vector<Comparison> rows = {compare_windows(&made(before, in_doubt), &made(after, in_doubt), {})};
     decide_doubts(rows);
     return rows.front();
   }
   /// One more run of NEW beside OLD's first.
-  void run_new(OpenCounts& open, const Calls& before, const Calls& now, bool in_doubt = true) {
+  void run_new(OpenCounts& open, const CallsMade& before, const CallsMade& now, bool in_doubt = true) {
     open.take({compared(before, now, in_doubt)}, true);
   }
 
  private:
-  const stats::WindowSummary& made(const Calls& calls, bool in_doubt) {
+  const stats::WindowSummary& made(const CallsMade& calls, bool in_doubt) {
     std::vector<stats::SyscallSummary> syscalls;
     for (const auto& [name, count] : calls) syscalls.push_back(syscall(name, *stats::spread_of({count})));
     stats::WindowSummary& one = windows_.emplace_back(window(std::move(syscalls)));
@@ -158,8 +158,8 @@ TEST_F(Opened, OfSyncsAreRedIfTheyAreFewer) {
 }
 
 TEST_F(Opened, AreLeaksThatCallsMakeLikely) {
-  const Calls before = {{"openat", 20}, {"close", 20}};
-  const Calls after = {{"openat", 20}, {"close", 18}};
+  const CallsMade before = {{"openat", 20}, {"close", 20}};
+  const CallsMade after = {{"openat", 20}, {"close", 18}};
   for (const double left : {0.0, 2.0}) {
     Comparison row = compared(before, after, false);
     ASSERT_EQ(row.verdict, Verdict::in_doubt) << row.reason;
