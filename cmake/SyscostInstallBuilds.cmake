@@ -1,5 +1,5 @@
-# What is installed and not built yet, as after ./dev demo, is built by the first install rule. CMake would install a part of
-# it, and end at the first file that is missing.
+# What is installed and not built yet, as after a build of one target, is built by the first install rule. CMake would
+# install a part of it, and end at the first file that is missing.
 #
 # Included before all folders, because install rules run in the order in which they are written.
 set(syscost_installed "")

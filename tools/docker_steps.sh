@@ -45,7 +45,7 @@ for run_as in owner root; do
   says "SigIgn:	0000000000000000" "through the pipe"
 done
 # bpftrace is root's alone; its owner's measurement asks sudo for it.
-expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
+expect 0 "${in_copy[@]}" run --rm -T dev build/demo/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
   --syscost_bpf_sudo --csv build/by_sudo.csv
 says "backend ebpf" "write, as counted"
 says_not "NOT as counted"

@@ -162,8 +162,6 @@ const Register kCancel(Case{
     .teardown = stop_workers,
 });
 
-std::atomic<int> g_cpus{0};
-
 void hop_between_cpus() {
   cpu_set_t all = {};
   raw(SYS_sched_getaffinity, 0, sizeof all, &all);

@@ -181,10 +181,17 @@ class OuterListener : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override {
     if (is_active_) keeper_.before_test();
   }
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
   // NOLINTNEXTLINE(modernize-use-override): versions before 1.12 have no such event
   void OnTestDisabled(const testing::TestInfo&) {
     if (is_active_) keeper_.note_printed_line();
   }
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
   void OnTestEnd(const testing::TestInfo& test) override {
     if (is_active_) keeper_.after_test(test);
   }

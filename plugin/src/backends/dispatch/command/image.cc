@@ -286,7 +286,8 @@ bool arm(const Guard& guard) {
 
 /// Counts the execve that began this program. It returned no result, but it succeeded, because the program runs.
 void count_execution(const Guard& guard) {
-  Call call{};
+  Call call;
+  clear(call);
   call.number = SYS_execve;
   call.thread = calling_thread(guard);
   call.control = call.thread->lane->control;

@@ -187,7 +187,7 @@ Place* next_place(Places& places) {
     (places.last != nullptr ? places.last->next_made : places.first) = next;
   }
   // A recording that was late may have counted here after it had been read.
-  if ((next->cell.calls_untimed | next->cell.latency_least) != 0) next->cell = {};
+  if ((next->cell.calls_untimed | next->cell.latency_least) != 0) clear(next->cell);
   for (PlaceError* error = next->errors; error != nullptr; error = error->next) {
     error->error = 0;
     error->count = 0;

@@ -66,7 +66,8 @@ void deliver_waiting(const Guard& guard, SignalFrame& frame, Thread& thread) {
 void return_from_handler(const Guard& guard, SignalFrame& frame, Thread* thread) {
   const std::uint64_t users = frame.registers[REG_RSP] - 8;
   if (thread != nullptr) {
-    Call call{};
+    Call call;
+    clear(call);
     call.number = SYS_rt_sigreturn;
     call.return_address = frame.registers[REG_RIP];
     call.stack_pointer = frame.registers[REG_RSP];
