@@ -115,6 +115,14 @@ def main():
                         print(f"{path}:{line}: {word}")
                     if word not in ALLOWED.get(path, []):
                         faults.append(f"{path}:{line}: goes around os/files.h, os/temporary_folder.h and render/output_file.h ({word})")
+    # Tests run in parallel, of several builds too: two that write to one path read each other's file.
+    for folder, _, names in sorted(os.walk(os.path.join(source, "tests"))):
+        for name in sorted(name for name in names if name.endswith((".cc", ".h"))):
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as file:
+                faults += [f"{os.path.relpath(path, source)}:{number}: a fixed name in the folder of all tests: add XXXXXX or getpid()"
+                           for number, line in enumerate(file, 1)
+                           if re.search(r'TempDir\(\) \+ "', line) and not re.search(r"XXXXXX|getpid", line)]
     # A file may be missing, if its folder may be deleted.
     faults += [f"{path} has no call of the kind \"{word}\" any more: take that out of the table"
                for path, words in ALLOWED.items() for word in words

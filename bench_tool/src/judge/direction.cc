@@ -133,9 +133,9 @@ struct Sum {
   double growth() const { return after - before; }
 };
 
-class Judge {
+class DirectionJudge {
  public:
-  Judge(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures)
+  DirectionJudge(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures)
       : calls_(calls), failures_(failures) {
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
@@ -345,7 +345,7 @@ class Judge {
 }  // namespace
 
 Direction direction_of(const std::vector<CallCount>& calls, const std::vector<FailureCount>& failures) {
-  return Judge(calls, failures).direction();
+  return DirectionJudge(calls, failures).direction();
 }
 
 }  // namespace syscost::bench::judge

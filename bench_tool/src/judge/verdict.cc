@@ -88,10 +88,10 @@ bool knows_errnos(const std::map<std::string_view, Both>& syscalls) {
   });
 }
 
-class Judge {
+class CountJudge {
  public:
   /// `is_exact`: one thread made the calls, so that also syscalls that are volatile by nature are repeated exactly.
-  Judge(const Passes& passes, const CountPolicy& policy, bool is_exact, Comparison& out)
+  CountJudge(const Passes& passes, const CountPolicy& policy, bool is_exact, Comparison& out)
       : passes_(passes), policy_(policy), is_exact_(is_exact), out_(out) {}
 
   void compare(const std::map<std::string_view, Both>& syscalls, stats::Numbers stats::CallFigures::*field) {
@@ -323,7 +323,7 @@ Comparison compare_windows(const stats::WindowSummary* old_window, const stats::
   const Passes passes = passes_of(*old_window, *new_window);
   const CountPolicy own_policy = rules_of(policy, old_window, new_window);
   const bool is_exact = is_of_one_thread(*old_window) && is_of_one_thread(*new_window);
-  Judge judge(passes, own_policy, is_exact, out);
+  CountJudge judge(passes, own_policy, is_exact, out);
   if (have_calls || have_entries) {
     const bool have_timely = have_calls && all_have(syscalls, &stats::CallFigures::timely) && knows_errnos(syscalls);
     judge.compare(syscalls, have_timely  ? &stats::CallFigures::timely

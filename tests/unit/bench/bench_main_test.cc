@@ -2,6 +2,7 @@
 #include "bench.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -55,6 +56,7 @@ int run_with_little_memory(const std::vector<std::string>& args, std::size_t mor
     std::ifstream("/proc/self/statm") >> pages;
     const rlim_t limit = pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) + more_bytes;
     const rlimit limits{limit, limit};
+    ::mallopt(M_ARENA_MAX, 1);  // each thread's own arena would ask the kernel at each allocation, and be refused
     ::setrlimit(RLIMIT_AS, &limits);
     ::dup2(ends[1], STDERR_FILENO);  // terminate() speaks there
     std::ostringstream out;
@@ -82,7 +84,7 @@ int run_with_little_memory(const std::vector<std::string>& args, std::size_t mor
 
 TEST(Memory, ThatDoesNotSufficeEndsInAMessageWhereverItRunsOut) {
   if (kIsSanitized) GTEST_SKIP() << "a sanitizer needs more address space than the limit leaves";
-  const std::string path = ::testing::TempDir() + "syscost_memory.csv";
+  const std::string path = ::testing::TempDir() + "syscost_memory." + std::to_string(::getpid()) + ".csv";
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: read in parts, where there are two cores
   std::ofstream file(path, std::ios::binary);

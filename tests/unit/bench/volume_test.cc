@@ -59,7 +59,7 @@ TEST(Volume, SummariesMadeByThreadsAreThoseMadeOneByOne) {
 TEST(Volume, LinesOfALaterPartAreNumberedInTheFile) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;
-  const std::string path = ::testing::TempDir() + "syscost_part_lines.csv";
+  const std::string path = ::testing::TempDir() + "syscost_part_lines." + std::to_string(::getpid()) + ".csv";
   std::ostringstream text;
   perf::make_rows(shape, text);
   const std::string content = text.str();
@@ -85,7 +85,7 @@ TEST(Volume, LinesOfALaterPartAreNumberedInTheFile) {
 TEST(Volume, AFileReadInPartsIsTheFileReadAtOnce) {
   perf::MakeRows shape;
   shape.syscall_rows = 80'000;  // about 37 MiB: two parts at least, where there are two cores
-  const std::string path = ::testing::TempDir() + "syscost_parts.csv";
+  const std::string path = ::testing::TempDir() + "syscost_parts." + std::to_string(::getpid()) + ".csv";
   std::ostringstream text;
   perf::make_rows(shape, text);
   const std::string content = text.str();
@@ -144,7 +144,7 @@ class HistoryFile : public ::testing::Test {
     text_.replace(text_.find(from, line), from.size(), to);
   }
 
-  const std::string path_ = ::testing::TempDir() + "syscost_history.csv";
+  const std::string path_ = ::testing::TempDir() + "syscost_history." + std::to_string(::getpid()) + ".csv";
   std::string text_, problems_;
 };
 
@@ -197,7 +197,7 @@ TEST(Volume, ManyRowsAreSummarisedInLittleMemory) {
 #endif
   perf::MakeRows shape;
   shape.syscall_rows = 100'000;  // 45 MiB of text; as structures of numbers they were 90 MiB of memory
-  const std::string path = ::testing::TempDir() + "syscost_little_memory.csv";
+  const std::string path = ::testing::TempDir() + "syscost_little_memory." + std::to_string(::getpid()) + ".csv";
   {
     std::ofstream out(path, std::ios::binary);
     perf::make_rows(shape, out);
