@@ -48,8 +48,8 @@ function(syscost_compile_settings target)
 endfunction()
 
 # For code that runs inside a call of the program: no register but the general ones, which is all that is saved for it, and no
-# call of memset or memcpy in the place of a loop. clang on x86 cannot read the standard headers with GCC's first flag. Tests
-# look for both in what was compiled.
+# call of memset or memcpy in the place of a loop. clang on x86 cannot read the standard headers with GCC's first flag.
+# tests/unit/dispatch/check_inside_a_call looks for both in what was compiled.
 if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(SYSCOST_INSIDE_A_CALL -mno-implicit-float -fno-builtin)
 else()

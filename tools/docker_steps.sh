@@ -31,7 +31,7 @@ fi
 in_copy=(docker compose --project-directory "$owned" -f "$owned/compose.yaml")
 fed() { echo "through the pipe" | "$@"; }
 all_of_it_is_the_callers() { [[ -z $(find $owned ! -uid "$caller" -print -quit) ]]; }
-expect 0 "${in_copy[@]}" run --rm -T dev ./dev demo
+expect 0 "${in_copy[@]}" run --rm -T dev ./dev demo --preset release
 expect 0 "${in_copy[@]}" run --rm -T dev bash -c 'id -u && touch by_owner'
 says "$caller"
 holds "what was written through the mount is there" test -e $owned/by_owner
@@ -45,7 +45,7 @@ for run_as in owner root; do
   says "SigIgn:	0000000000000000" "through the pipe"
 done
 # bpftrace is root's alone; its owner's measurement asks sudo for it.
-expect 0 "${in_copy[@]}" run --rm -T dev build/demo/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
+expect 0 "${in_copy[@]}" run --rm -T dev build/release/bin/demo_batched_writes --profile bpftrace --bpf syslat --quick \
   --syscost_bpf_sudo --csv build/by_sudo.csv
 says "backend ebpf" "write, as counted"
 says_not "NOT as counted"
@@ -143,14 +143,14 @@ expect 0 docker compose run --rm -T unprivileged "$demo" --syscost_profile sysca
 says "backend seccomp" "1024 write"
 
 title "bench, on CSVs made inside"
-slow=build/release/demo/slow.csv fast=build/release/demo/fast.csv
-expect 0 docker compose run --rm -T dev build/release/bin/bench compare build/release/demo/slow.csv build/release/demo/fast.csv
+slow=build/demo/csv/slow.csv fast=build/demo/csv/fast.csv
+expect 0 docker compose run --rm -T dev build/release/bin/bench compare build/demo/csv/slow.csv build/demo/csv/fast.csv
 says "1024 -> 1"
 expect 1 docker compose run --rm -T dev build/release/bin/bench compare $fast $slow
 
 title "the runtime image, and an image upon it"
 expect 0 docker compose build runtime
-expect 0 docker compose run --rm -T runtime bench compare build/release/demo/slow.csv build/release/demo/fast.csv
+expect 0 docker compose run --rm -T runtime bench compare build/demo/csv/slow.csv build/demo/csv/fast.csv
 says "1024 -> 1"
 expect 1 docker compose run --rm -T runtime bench compare $fast $slow
 expect 0 docker build -t syscost-example -f docker/example.Dockerfile .

@@ -72,6 +72,10 @@ file            | file         | asks the programs what they are
 lintian         | lintian      | checks the packages
 "
 
+readonly packages_clang="
+clang           | clang        | compiles everything, in the place of g++
+"
+
 readonly packages_fuzz="
 clang           | clang        | compiles the fuzzer
 libclang-rt-dev | -            | libFuzzer and the sanitizers' run-times for it

@@ -1,6 +1,6 @@
 # Installs the build into a fresh prefix, so that a file that is no longer installed does not linger from last time.
 file(REMOVE_RECURSE "${PREFIX}")
-# After ./dev demo a part of what is installed is not built; the install has to build it. Of Google Benchmark it may be left out.
+# After a build of one target a part of what is installed is not built; the install has to build it. Of Google Benchmark it may be left out.
 set(archive "${BUILD}/lib/libsyscost_benchmark_main.a")
 set(removed OFF)
 if(EXISTS "${archive}")

@@ -96,9 +96,26 @@ def calls(text):
     return used
 
 
+# A path in the folder that all tests have, to the end of its statement.
+IN_COMMON_FOLDER = re.compile(r'(?:TempDir\(\)\s*\+|temp_directory_path\(\)\s*/)\s*\(?\s*"(?:\\.|[^"\\])*"[^;]*;')
+NAME_SAMPLES = [
+    ('path = TempDir() + "rows.csv";', 1), ('path = fs::temp_directory_path() / "a.json";', 1), ('x = TempDir() +\n   "rows.csv";', 1),
+    ('p = TempDir() + "a.XXXXXX";', 0), ('p = TempDir() + "a." + std::to_string(::getpid()); q = TempDir() + name;', 0),
+    ('p = temp_directory_path() / ("a." +\n std::to_string(::getpid()));', 0),
+]
+
+
+def fixed_names(text):
+    """The lines of paths in the folder of all tests that another test may have, too."""
+    return [text.count("\n", 0, found.start()) + 1 for found in IN_COMMON_FOLDER.finditer(text)
+            if not re.search(r"XXXXXX|getpid", found.group())]
+
+
 def main():
     source = sys.argv[1]
-    faults = [f"the sample {sample} is taken for {sorted(calls(sample))}, not for \"{word}\""
+    faults = [f"the sample {sample} has {len(fixed_names(sample))} fixed names" for sample, number in NAME_SAMPLES
+              if len(fixed_names(sample)) != number]
+    faults += [f"the sample {sample} is taken for {sorted(calls(sample))}, not for \"{word}\""
               for sample, word in SAMPLES if sorted(calls(sample)) != ([word] if word else [])]
     seen = set()
     for tree in TREES:
@@ -120,9 +137,8 @@ def main():
         for name in sorted(name for name in names if name.endswith((".cc", ".h"))):
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as file:
-                faults += [f"{os.path.relpath(path, source)}:{number}: a fixed name in the folder of all tests: add XXXXXX or getpid()"
-                           for number, line in enumerate(file, 1)
-                           if re.search(r'TempDir\(\) \+ "', line) and not re.search(r"XXXXXX|getpid", line)]
+                faults += [f"{os.path.relpath(path, source)}:{line}: a fixed name in the folder of all tests: add XXXXXX or getpid()"
+                           for line in fixed_names(file.read())]
     # A file may be missing, if its folder may be deleted.
     faults += [f"{path} has no call of the kind \"{word}\" any more: take that out of the table"
                for path, words in ALLOWED.items() for word in words

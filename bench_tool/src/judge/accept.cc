@@ -33,14 +33,14 @@ bool is_errno(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); });
 }
 
-bool is_of_family(const Delta& delta, judge::Family family) {
-  return judge::family_of(delta.syscall) == family;
+bool is_of_family(const Delta& delta, Family family) {
+  return family_of(delta.syscall) == family;
 }
 
 double syncs_of(const stats::WindowSummary& window) {
   double sum = 0;
   for (const stats::SyscallSummary& one : window.syscalls) {
-    if (judge::family_of(one.name) == judge::Family::syncs && one.count()) sum += one.count()->median;
+    if (family_of(one.name) == Family::syncs && one.count()) sum += one.count()->median;
   }
   return sum;
 }
@@ -56,7 +56,7 @@ std::string known_words() {
   return fmt::format(
       "; WHAT is what compare prints (+1 openat), syscalls (write, %file), errnos (ENOENT), or one of: "
       "fewer syncs, more syncs, leaks, {}",
-      fmt::join(judge::family_names(), ", "));
+      fmt::join(family_names(), ", "));
 }
 
 /// Where the first term of `text` ends: a comma inside a regular expression does not end it.
@@ -93,8 +93,8 @@ bool ChangeChoice::matches(const Delta& delta, const Comparison& row) const {
   const auto any = [](const auto& list, auto is) { return std::any_of(list.begin(), list.end(), is); };
   if (any(amounts_, [&](const Amount& one) { return one.matches(delta); })) return true;
   if (any(errnos_, [&](const std::string& name) { return delta.errno_name == name; })) return true;
-  if (any(families_, [&](judge::Family family) { return is_of_family(delta, family); })) return true;
-  if (is_of_family(delta, judge::Family::syncs) && any(syncs_, [&](const Syncs& one) { return one.matches(row); })) {
+  if (any(families_, [&](Family family) { return is_of_family(delta, family); })) return true;
+  if (is_of_family(delta, Family::syncs) && any(syncs_, [&](const Syncs& one) { return one.matches(row); })) {
     return true;
   }
   if (!syscalls_) return false;
@@ -163,7 +163,7 @@ std::string ChangeChoice::read_term(std::string_view term, std::string& selector
   if (term.starts_with("fewer syncs") || term.starts_with("more syncs")) return read_syncs(term);
   if (term == "leaks") {
     has_leaks_ = true;
-  } else if (const auto family = judge::family_named(term)) {
+  } else if (const auto family = family_named(term)) {
     families_.push_back(*family);
   } else if (is_errno(term)) {
     errnos_.emplace_back(term);

@@ -67,7 +67,7 @@ class ChangeChoice {
   std::string text_;
   std::vector<Amount> amounts_;
   std::vector<Syncs> syncs_;
-  std::vector<judge::Family> families_;
+  std::vector<Family> families_;
   std::vector<std::string> errnos_;
   std::optional<model::SyscallChoice> syscalls_;
   bool has_leaks_ = false;

@@ -12,9 +12,9 @@
 #include <set>
 #include <utility>
 
-#include "judge/direction.h"
 #include "judge/verdict.h"
 #include "model/row_parser.h"
+#include "stats/repetitions.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::judge {

@@ -23,8 +23,8 @@ namespace syscost::bench::judge {
 namespace {
 
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
-std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
-  std::vector<judge::CallCount> calls;
+std::vector<CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
+  std::vector<CallCount> calls;
   for (const stats::SyscallSummary& one : row.old_window->syscalls) {
     const stats::Numbers numbers = is_per_run ? one.per_run_calls : one.count();
     const double before = numbers ? numbers->median : 0;
@@ -38,20 +38,20 @@ std::vector<judge::CallCount> unchanged_calls(const Comparison& row, bool is_per
   }
   for (const stats::SyscallSummary& one : row.new_window->syscalls) {
     const bool is_known =
-        std::any_of(calls.begin(), calls.end(), [&](const judge::CallCount& call) { return call.syscall == one.name; });
+        std::any_of(calls.begin(), calls.end(), [&](const CallCount& call) { return call.syscall == one.name; });
     if (!is_known) calls.push_back({one.name});
   }
   return calls;
 }
 
 /// What a person makes of the changes that are certain, of the calls of a pass or of the per-run calls.
-judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accepts) {
-  std::vector<judge::CallCount> calls = unchanged_calls(row, is_per_run);
-  std::vector<judge::FailureCount> failures;
+Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accepts) {
+  std::vector<CallCount> calls = unchanged_calls(row, is_per_run);
+  std::vector<FailureCount> failures;
   for (const Delta& delta : row.deltas) {
     if (delta.is_per_run != is_per_run || !delta.is_certain_change()) continue;
-    judge::CallCount& call = *std::find_if(calls.begin(), calls.end(),
-                                           [&](const judge::CallCount& one) { return one.syscall == delta.syscall; });
+    CallCount& call =
+        *std::find_if(calls.begin(), calls.end(), [&](const CallCount& one) { return one.syscall == delta.syscall; });
     const double before = delta.old_count.median;
     const double after = delta.new_count.median;
     const bool is_accepted = heeds_accepts && delta.is_accepted;
@@ -64,7 +64,7 @@ judge::Direction direction_of(const Comparison& row, bool is_per_run, bool heeds
       if (!is_accepted) failures.push_back({call.syscall, delta.errno_name, before, after});
     }
   }
-  return judge::direction_of(calls, failures);
+  return direction_of(calls, failures);
 }
 
 /// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
@@ -89,7 +89,7 @@ void judge_leak(double by_calls, stats::Numbers stats::WindowSummary::*left, con
   if (!is_listed) row.add_reason("a leak? --syscost_leaks on both sides tells");
 }
 
-void judge_leaks(const judge::Direction& of_pass, bool is_accepted, Comparison& row) {
+void judge_leaks(const Direction& of_pass, bool is_accepted, Comparison& row) {
   judge_leak(of_pass.stay_open, &stats::WindowSummary::descriptors_left, row.descriptors_left_again, false,
              "descriptors left open: {:+g}", is_accepted, row);
   // Mappings grow for many reasons, as the heap.
@@ -109,14 +109,12 @@ std::string undecided_reason(const std::set<std::string_view>& syscalls, const s
       fmt::join(syscalls, ", "), lengths(*old_window.counted_passes), lengths(*new_window.counted_passes));
 }
 
-Rule rule_of_growth(const judge::Direction& direction) {
-  return direction.grew == judge::Grew::syncs      ? Rule::syncs
-         : direction.grew == judge::Grew::failures ? Rule::failures
-                                                   : Rule::growth;
+Rule rule_of_growth(const Direction& direction) {
+  return direction.grew == Grew::syncs ? Rule::syncs : direction.grew == Grew::failures ? Rule::failures : Rule::growth;
 }
 
 /// The rule of a verdict of counts.
-Rule rule_of(const Comparison& row, const judge::Direction& worst) {
+Rule rule_of(const Comparison& row, const Direction& worst) {
   switch (row.verdict) {
     case Verdict::regressed:
       return rule_of_growth(worst);
@@ -142,25 +140,25 @@ Rule rule_of(const Comparison& row, const judge::Direction& worst) {
 void judge_row(Comparison& row, bool heeds_accepts) {
   const auto has = [&](auto is) { return std::any_of(row.deltas.begin(), row.deltas.end(), is); };
   const auto is_open = [&](const Delta& delta) { return delta.is_in_doubt && !(heeds_accepts && delta.is_accepted); };
-  const judge::Direction of_pass = direction_of(row, false, heeds_accepts);
-  const judge::Direction per_run = direction_of(row, true, heeds_accepts);
-  const judge::Word word = std::max(of_pass.word, per_run.word);
+  const Direction of_pass = direction_of(row, false, heeds_accepts);
+  const Direction per_run = direction_of(row, true, heeds_accepts);
+  const Word word = std::max(of_pass.word, per_run.word);
   const auto is_red_wait = [&](const Delta& delta) {
     return delta.is_red_wait && delta.is_certain_change() && !(heeds_accepts && delta.is_accepted);
   };
-  const bool is_red = word == judge::Word::red || has(is_red_wait);
-  row.verdict = is_red                           ? Verdict::regressed
-                : !row.undecided.empty()         ? Verdict::inconclusive
-                : has(is_open)                   ? Verdict::in_doubt
-                : word == judge::Word::exchanged ? Verdict::exchanged
-                : word == judge::Word::improved  ? Verdict::improved
+  const bool is_red = word == Word::red || has(is_red_wait);
+  row.verdict = is_red                    ? Verdict::regressed
+                : !row.undecided.empty()  ? Verdict::inconclusive
+                : has(is_open)            ? Verdict::in_doubt
+                : word == Word::exchanged ? Verdict::exchanged
+                : word == Word::improved  ? Verdict::improved
                 : has([](const Delta& delta) { return delta.is_gated() && delta.change == Change::near; })
                     ? Verdict::near
                     : Verdict::same;
-  row.rule = rule_of(row, of_pass.word == judge::Word::red ? of_pass : per_run);
-  if (is_red && word != judge::Word::red) row.rule = Rule::new_wait;
+  row.rule = rule_of(row, of_pass.word == Word::red ? of_pass : per_run);
+  if (is_red && word != Word::red) row.rule = Rule::new_wait;
   row.reason.clear();
-  for (const judge::Direction* direction : {&of_pass, &per_run}) {
+  for (const Direction* direction : {&of_pass, &per_run}) {
     for (const std::string& reason : direction->reasons) {
       if (reason.front() != '+') row.add_reason(reason);  // what grew is among the deltas
     }
@@ -214,7 +212,7 @@ namespace {
 /// Runs of each side from which on a count can be decided.
 std::size_t runs_needed(double needed) {
   std::size_t n = 1;
-  while (judge::arrangements(n, n) < needed) ++n;
+  while (arrangements(n, n) < needed) ++n;
   return n;
 }
 
@@ -238,14 +236,14 @@ std::string_view why_chance(const Comparison& row) {
 void decide_doubts(std::vector<Comparison>& rows) {
   double varying = 0;
   for (const Comparison& row : rows) varying += row.is_by_counts() ? static_cast<double>(row.varying) : 0;
-  const double needed = judge::kFalseRedOnceIn * varying;
+  const double needed = kFalseRedOnceIn * varying;
   for (Comparison& row : rows) {
     if (!row.is_by_counts()) continue;
     bool is_decided = false;
     bool is_open = false;
     for (Delta& delta : row.deltas) {
       if (!delta.is_in_doubt) continue;
-      delta.is_in_doubt = judge::arrangements(delta.new_count.n, delta.old_count.n) < needed;
+      delta.is_in_doubt = arrangements(delta.new_count.n, delta.old_count.n) < needed;
       if (!delta.is_in_doubt) delta.rule = Rule::all_runs;
       is_decided = is_decided || !delta.is_in_doubt;
       is_open = is_open || (delta.is_in_doubt && !delta.is_accepted);

@@ -39,7 +39,7 @@ bool is_same_count(const Delta& a, const Delta& b) {
 }
 
 bool is_of_syncs(const Delta& delta) {
-  return judge::family_of(delta.syscall) == judge::Family::syncs;
+  return family_of(delta.syscall) == Family::syncs;
 }
 
 bool are_equal(const std::vector<double>& counts) {
@@ -76,18 +76,18 @@ OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : w
       if (is_of_syncs(delta)) add(row, delta, true);
     }
   }
-  needed_ = judge::kFalseRedOnceIn * std::max(varying, 1.0);
+  needed_ = kFalseRedOnceIn * std::max(varying, 1.0);
   std::size_t doubts = 0;
   for (const auto& [key, counts] : counts_) doubts += counts.size();
   for (auto& [key, counts] : counts_) {
     for (Count& count : counts) {
       if (which == RunsAgain::new_side) {
         const std::size_t most = count.of_new.size() + kMostRuns;
-        const bool can_tell = count.is_exact() || judge::arrangements(count.of_old.size(), most) >= needed_;
+        const bool can_tell = count.is_exact() || arrangements(count.of_old.size(), most) >= needed_;
         if (!can_tell) count.decision = Decision::in_doubt;
         continue;
       }
-      std::vector<judge::SeenRun> first;
+      std::vector<SeenRun> first;
       for (const double of_old : count.of_old) first.push_back({of_old, count.is_fewer});
       for (const double of_new : count.of_new) first.push_back({of_new, !count.is_fewer});
       count.doubt.emplace(std::move(first), doubts, kMostRuns);
@@ -165,10 +165,10 @@ void OpenCounts::decide_beside_file(Count& count) const {
   if (!is_beyond) {
     count.decision = Decision::not_red;
   } else if ((count.is_exact() && are_equal(count.of_new)) ||
-             judge::arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
+             arrangements(count.of_old.size(), count.of_new.size()) >= needed_) {
     count.decision = Decision::red;
-  } else if (judge::arrangements(count.of_old.size(),
-                                 count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) < needed_) {
+  } else if (arrangements(count.of_old.size(), count.of_new.size() + kMostRuns - std::min(kMostRuns, count.runs)) <
+             needed_) {
     count.decision = Decision::in_doubt;
   }
 }

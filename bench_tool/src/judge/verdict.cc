@@ -127,7 +127,7 @@ class CountJudge {
 
   bool is_volatile(std::string_view syscall, const Both& both) const {
     const auto sides = both.sides();
-    if (judge::family_of(syscall) == judge::Family::unjudged) return true;
+    if (family_of(syscall) == Family::unjudged) return true;
     return std::any_of(sides.begin(), sides.end(), [&](const stats::SyscallSummary* one) {
       return one != nullptr && (is_exact_ ? policy_.is_named_volatile(syscall, one->classes)
                                           : policy_.is_volatile(syscall, one->classes));
@@ -147,7 +147,7 @@ class CountJudge {
     const Tolerance whole = tolerance_of(name, both);
     Delta delta = delta_of(name, "", both);
     delta.tells_per_run = tells_per_run;
-    delta.is_new_wait = both.old_one == nullptr && judge::is_wait(name);
+    delta.is_new_wait = both.old_one == nullptr && is_wait(name);
     if (delta.is_new_wait && policy_.gates_waits()) {
       delta.is_volatile = policy_.is_named_volatile(name, both.new_one->classes);
       delta.is_red_wait = !delta.is_volatile;
@@ -210,7 +210,7 @@ class CountJudge {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
     const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
     // Of syncs, more are red and fewer are.
-    const bool is_red_both_ways = judge::family_of(delta.syscall) == judge::Family::syncs;
+    const bool is_red_both_ways = family_of(delta.syscall) == Family::syncs;
     if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;
     delta.change = compare_counts(old_count, new_count, tolerance);
     if (delta.change == Change::none) return;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/dataset.h"
@@ -135,7 +136,7 @@ class RepetitionAggregator {
 
   Numbers column(const Series& series, model::Measured model::SyscallRow::*field,
                  PerRunCalls per_run = PerRunCalls::left_out) const;
-  /// Calls without the failures that only say "too early" (judge/direction.h).
+  /// Calls without the failures that only say "too early" (is_too_early()).
   Numbers timely_calls(const Series& series, PerRunCalls per_run) const;
   /// Returns `field` of the row that repetition `i` has for `series`, per iteration. The row and the value must exist.
   double value(const Series& series, std::size_t i, model::Measured model::SyscallRow::*field,

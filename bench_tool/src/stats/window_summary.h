@@ -29,7 +29,7 @@ struct CallFigures {
   Numbers calls;
   Numbers entries;
   Numbers errors;
-  /// Calls without the failures that only say "too early" (judge/direction.h).
+  /// Calls without the failures that only say "too early" (is_too_early()).
   Numbers timely;
   Numbers kernel_ns;
   Numbers latency_count;

@@ -2,6 +2,7 @@
 //
 // Pieces of the formats for CI: the size cap, XML, and where tests are written. Whole outputs are golden (tests/cli).
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -66,7 +67,8 @@ TEST(GitHubCommands, ShowWhatANameWouldDoToATerminalAndEndNoLine) {
 }
 
 TEST(TestLocations, AreNoLinesThatNoFileHas) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "syscost-locations-lines-test.json";
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("syscost-locations-lines-test." + std::to_string(::getpid()) + ".json");
   for (const char* line :
        {"-1", "18446744073709551615", "18446744073709551616", "2147483648", "1.5", "\"1\"", "null"}) {
     std::ofstream(file)
@@ -82,7 +84,8 @@ TEST(TestLocations, AreNoLinesThatNoFileHas) {
 }
 
 TEST(TestLocations, AreFoundByTheNamesOfRows) {
-  const std::filesystem::path file = std::filesystem::temp_directory_path() / "syscost-locations-test.json";
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("syscost-locations-test." + std::to_string(::getpid()) + ".json");
   std::ofstream(file) << R"({"testsuites": [{"name": "Log", "testsuite": [
       {"name": "Writes", "file": "src/../src/log_test.cc", "line": 7}, {"name": "Old"}]},
       {"name": "All/Log", "testsuite": [{"name": "Writes/0", "file": ")"

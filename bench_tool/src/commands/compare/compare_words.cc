@@ -16,9 +16,9 @@
 
 #include "commands/compare/compare.h"
 #include "commands/shared/run_notes.h"
-#include "judge/direction.h"
 #include "model/programs.h"
 #include "render/numbers.h"
+#include "stats/repetitions.h"
 
 namespace syscost::bench::commands {
 

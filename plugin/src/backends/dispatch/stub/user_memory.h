@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
 #include "backends/dispatch/stub/common/raw.h"
 
@@ -55,6 +56,7 @@ inline void copy_bytes(std::uint64_t to, std::uint64_t from, std::uint64_t bytes
 /// Fills it with zeros. By one instruction, too: for `= {}` of something large a compiler may call memset.
 template <class T>
 void clear(T& object) {
+  static_assert(std::is_trivially_copyable_v<T>);
   void* to = &object;
   std::size_t bytes = sizeof object;
   asm volatile("rep stosb" : "+D"(to), "+c"(bytes) : "a"(0) : "memory");
