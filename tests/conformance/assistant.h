@@ -42,7 +42,7 @@ class Assistant {
   void count_handled() { desk_->handled.fetch_add(1, std::memory_order_release); }
   std::uint32_t handled() const { return desk_->handled.load(std::memory_order_acquire); }
   const std::atomic<std::uint32_t>& handled_word() const { return desk_->handled; }
-  /// What when_set_signal waits for.
+  /// The flag that when_set_signal waits for.
   std::atomic<int>& flag() { return desk_->flag; }
 
  private:

@@ -31,7 +31,7 @@ constexpr const char* kNotLinked = "not linked";
 /// looking at its processor.
 const std::vector<BackendColumn>& backends();
 
-/// What this kernel lacks for a program to dispatch its syscalls to itself, with the remedy; empty = nothing.
+/// Lacks of this kernel for a program to dispatch its syscalls to itself, with the remedy; empty = none.
 std::string syscall_user_dispatch_missing();
 
 }  // namespace conformance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a conformance case is: a few syscalls, and the exact numbers of calls that are known beforehand.
+// A conformance case: a few syscalls, and the exact numbers of calls that are known beforehand.
 //
 // The suite asks every backend the same question: here is a program that does something awkward (a signal in a read, a
 // thread born inside the window, a call denied by seccomp), how many calls was that? The answer is compared with two
@@ -35,7 +35,7 @@ namespace conformance {
 /// An expected number; empty = not ours to decide (a row that says so carries the reason).
 using Expectation = std::optional<std::uint64_t>;
 
-/// What one syscall's row must show. Built by the functions below.
+/// The numbers that one syscall's row must show. Built by the functions below.
 struct Row {
   std::string name = {};
   Expectation entries = 0, calls = 0, restarts = 0, in_flight = 0, no_return = 0, carried_in = 0, denied = 0;
@@ -96,7 +96,7 @@ struct Window {
   std::vector<Row> rows = {};
   /// When not empty: syscalls without a row are allowed (still compared with strace), for this reason.
   std::string others_because = {};
-  /// What rows cannot say, asked of the backend's answer; reports through problem().
+  /// Checks of what rows cannot say, asked of the backend's answer; reports through problem().
   std::function<void(const syscost::Cost&)> check = {};
 };
 
@@ -118,7 +118,7 @@ struct Case {
   std::function<void()> setup = {};
   std::vector<Window> windows = {};
   std::function<void()> teardown = {};
-  /// What this machine lacks for the case, with the remedy; empty = nothing.
+  /// The thing that this machine lacks for the case, with the remedy; empty = nothing.
   std::function<std::string()> missing = {};
   /// Cannot hold under a container engine's seccomp profile, which answers calls in the kernel's place.
   bool needs_no_seccomp_filter = false;
@@ -137,7 +137,7 @@ struct Case {
 std::map<std::string, std::string> and_dispatch(const std::string& reason,
                                                 std::map<std::string, std::string> others = {});
 
-/// What strace prints for our `name`: it names the table that a call went through nowhere, we do by a prefix (`i386:`).
+/// strace's word for our `name`: it names the table that a call went through nowhere, we do by a prefix (`i386:`).
 std::string strace_name(const std::string& name);
 
 /// In the program that is not linked with syscost, the test that is this window.

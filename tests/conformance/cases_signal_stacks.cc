@@ -66,7 +66,7 @@ void count_whole_pieces(std::vector<bool>& is_touched) {
   }
 }
 
-/// What a delivery leaves on a painted signal stack of `bytes`. Two paints are used: a byte that equals one of them by
+/// The trace of a delivery on a painted signal stack of `bytes`. Two paints are used: a byte that equals one of them by
 /// chance does not equal the other.
 struct Trace {
   std::size_t touched = 0;

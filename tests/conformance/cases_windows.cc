@@ -2,8 +2,8 @@
 //
 // Windows: calls that straddle an edge, and edges that fall among running calls.
 //
-// A call belongs to the window it entered. What was blocked when a window opened is carried in, what is still blocked
-// when it closes is in flight, and neither may turn up as a giant latency somewhere else.
+// A call belongs to the window it entered. A call that was blocked when a window opened is carried in, one that is
+// still blocked when it closes is in flight, and neither may turn up as a giant latency somewhere else.
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>

@@ -108,8 +108,8 @@ Sentences compare_with_table(const Window& expected, const BackendColumn& backen
 
 namespace {
 
-/// For a backend that sees calls only: those that strace saw return. Of a trip that a signal ended strace does not say
-/// whether the program saw EINTR or the call was made again.
+/// For a backend that sees calls only: those that strace saw return. strace does not say of a trip that a signal
+/// ended whether the program saw EINTR or the call was made again.
 Sentences compare_calls_with_strace(const MeasuredWindow& measured, const StraceWindow& strace) {
   Sentences out;
   std::map<std::string, std::uint64_t> counted;

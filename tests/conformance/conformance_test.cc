@@ -41,7 +41,7 @@ constexpr int kDeadlineSeconds = 300;
 
 enum class Way { alone, under_strace, not_linked };
 
-/// What a run requests besides counts: they must stay the same.
+/// A request of a run besides counts, which must stay the same.
 struct Request {
   const char* name;
   const char* variable;

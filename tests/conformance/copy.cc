@@ -148,7 +148,7 @@ Copy::Copy(const std::string& role) {
   std::set<pid_t> started = helpers_below(getpid());
   started.merge(helpers_below(pid_));
   prctl(PR_SET_CHILD_SUBREAPER, 0);
-  // What it adopted tells of its end. strace would see such a signal interrupt the case's own wait.
+  // A process that it adopted tells of its end. strace would see such a signal interrupt the case's own wait.
   sigset_t of_children;
   sigemptyset(&of_children);
   sigaddset(&of_children, SIGCHLD);

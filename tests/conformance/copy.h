@@ -37,7 +37,7 @@ class Copy {
 /// Whether copies open scopes (they do unless told otherwise).
 void copies_open_scopes(bool open);
 
-/// What main() runs for `--copy ROLE`. "spin": until killed. "die": by exit_group(37) with a thread blocked in read.
+/// The work of main() for `--copy ROLE`. "spin": until killed. "die": by exit_group(37) with a thread blocked in read.
 /// "count": its own calls (exit status 0: the count was exact). "again": the same after a window that lost its programs
 /// (it says whether the second count is exact; the library ends the run non-zero). "daemon": "count", and leave a
 /// process. Returns the exit status; 2 for an unknown role.

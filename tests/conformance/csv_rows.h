@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program that is not linked with syscost was measured to do: the rows that `bench run` wrote.
+// The measurements of a program that is not linked with syscost: the rows that `bench run` wrote.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace conformance {
 
-/// The windows of `one` in the CSV `text`. What the CSV says and no comparison would notice becomes a problem.
+/// The windows of `one` in the CSV `text`. A statement of the CSV that no comparison would notice becomes a problem.
 Measured from_csv(const Case& one, const std::string& text);
 
 }  // namespace conformance

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the case program tells the suite about its run: the backend's answer, in JSON.
+// The report of the case program to the suite about its run: the backend's answer, in JSON.
 //
 // The two are different processes because strace must start the one from outside, and because a case may do to its
 // process what no test runner survives.
@@ -34,7 +34,7 @@ struct MeasuredWindow {
 struct Measured {
   std::string missing;                            ///< The machine lacks this; nothing was run.
   std::map<std::string, MeasuredWindow> windows;  ///< By name; empty when no scope was opened (--bare).
-  std::vector<std::string> problems;              ///< What the case itself found wrong.
+  std::vector<std::string> problems;              ///< Faults that the case itself found.
 };
 
 MeasuredWindow to_measured(const syscost::Cost& cost);

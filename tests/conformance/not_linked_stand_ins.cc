@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What the files of the cases use of syscost, for the program that is not linked with it. No case that runs there calls
-// any of these.
+// The parts of syscost that the files of the cases use, for the program that is not linked with it. No case that runs
+// there calls any of these.
 #include <cstdio>
 #include <cstdlib>
 

@@ -21,17 +21,17 @@
 
 namespace conformance {
 
-/// What strace saw of one process between two marker calls.
+/// The calls that strace saw of one process between two marker calls.
 struct StraceWindow {
   std::map<std::string, std::uint64_t> entries;           ///< Entered between the markers.
-  std::map<std::string, std::uint64_t> restarted = {};    ///< Of those, ended by a signal in order to be entered again.
+  std::map<std::string, std::uint64_t> restarted = {};    ///< Those that a signal ended in order to be entered again.
   std::map<std::string, std::uint64_t> carried_in;        ///< Entered before the first marker, returned between them.
   std::map<std::string, std::uint64_t> in_flight;         ///< Entered between them, not returned before the second.
   std::map<std::string, std::uint64_t> no_return = {};    ///< Entered between them, and never returned.
-  std::map<std::string, std::uint64_t> interrupted = {};  ///< Of those that returned: ended by a signal.
+  std::map<std::string, std::uint64_t> interrupted = {};  ///< Those that returned, ended by a signal.
   std::map<std::string, std::uint64_t> bytes = {};        ///< That calls entered and returned between them moved.
   std::map<std::string, std::uint64_t> released = {};     ///< That these unmapped.
-  std::map<std::string, std::uint64_t> short_calls = {};  ///< Of these: they moved less than asked.
+  std::map<std::string, std::uint64_t> short_calls = {};  ///< Such calls that moved less than asked.
 };
 
 class StraceLog {

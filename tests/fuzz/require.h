@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What always holds, whatever a fuzzer feeds: if it does not, the fuzzer has found something.
+// Conditions that always hold, whatever a fuzzer feeds: if one does not, the fuzzer has found something.
 #pragma once
 
 #include <cstdio>

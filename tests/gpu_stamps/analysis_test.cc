@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What bench prints for stamps of invented launches, for which the answer is known.
+// The output of bench for stamps of invented launches, for which the answer is known.
 #include "gpu_stamps/analysis.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@
 
 namespace syscost::gpu::testing {
 
-/// What the hardware would answer now. One per test, set before each step.
+/// The answers that the hardware would give now. One per test, set before each step.
 struct Hardware {
   Dim3 grid;
   Dim3 block;

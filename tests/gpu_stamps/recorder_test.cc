@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What GPU kernels record, on grids that run on the host: places, levels, early returns, marks, work, overflow.
+// The records of GPU kernels, on grids that run on the host: places, levels, early returns, marks, work, overflow.
 #include "syscost/gpu/recorder.h"
 
 #include <gtest/gtest.h>

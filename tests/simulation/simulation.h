@@ -25,8 +25,8 @@ struct TimesSetup {
   Noise noise_kind = Noise::normal;
   double noise = 0.03;
   std::size_t tests = 50;
-  std::size_t samples = 10;  ///< Of each side.
-  double slowdown = 1.0;     ///< Of one test of NEW; the others are equal.
+  std::size_t samples = 10;  ///< Those of each side.
+  double slowdown = 1.0;     ///< That of one test of NEW; the others are equal.
   bool has_looks = false;    ///< As `ab`: four looks, on while a test is undecided; `samples` at the first.
 };
 
@@ -41,13 +41,13 @@ TimesResult simulate_times(const TimesSetup& setup, std::size_t comparisons, std
 
 /// Tests on a machine that does other things, too: what they wait for a processor is in their wall time alone.
 struct CpuSetup {
-  double cpu_ns = 1e6;    ///< Of each test.
-  double step_ns = 1000;  ///< Of the processor time's clock: a microsecond, or a tick.
+  double cpu_ns = 1e6;    ///< Each test's.
+  double step_ns = 1000;  ///< That of the processor time's clock: a microsecond, or a tick.
   double noise = 0.03;    ///< Relative standard deviation of the processor time.
   double waits = 0.3;     ///< Time waited, on average a share of the processor time; exponential.
   std::size_t tests = 50;
-  std::size_t samples = 10;  ///< Of each side.
-  double slowdown = 1.0;     ///< Of one test of NEW; the others are equal.
+  std::size_t samples = 10;  ///< Those of each side.
+  double slowdown = 1.0;     ///< That of one test of NEW; the others are equal.
 };
 
 struct CpuResult {
@@ -80,7 +80,7 @@ std::size_t simulate_counts(CallChange change, std::size_t comparisons, std::siz
 /// How well the false alarms of the next run were estimated (judge/baseline_windows.h).
 struct AlarmsResult {
   double estimated = 0;     ///< The estimates of all suites, added up.
-  double came = 0;          ///< What the known chances say, added up as well.
+  double came = 0;          ///< The expectations by the known chances, added up as well.
   double within_bound = 0;  ///< Share of the suites in which the known chances stay below the estimate's bound.
 };
 
@@ -91,11 +91,11 @@ AlarmsResult simulate_alarms(std::size_t runs, std::size_t suites, std::uint64_t
 /// of it; by a Pareto distribution.
 enum class Varies { never, by_one, by_2, by_4, by_10, heavy_tail };
 std::string_view to_string(Varies varies);
-/// What else changes from run to run, whichever program runs.
+/// The other things that change from run to run, whichever program runs.
 enum class Around { quiet, load, drift, alternates, left_over };
 std::string_view to_string(Around around);
 
-/// Of counts in doubt, see judge/evidence.h.
+/// The result for counts in doubt, see judge/evidence.h.
 struct DoubtsResult {
   std::size_t equal = 0;  ///< The first runs agree, so that nothing is in doubt.
   std::size_t red = 0;
@@ -109,7 +109,7 @@ struct DoubtsResult {
 DoubtsResult simulate_doubts(Varies varies, Around around, double more, std::size_t doubts, std::size_t gates,
                              std::uint64_t seed);
 
-/// Of histories of a test's times, see judge/history.h.
+/// The result for histories of a test's times, see judge/history.h.
 struct StepsResult {
   std::size_t with_steps = 0;  ///< Histories that show a step, wherever.
   std::size_t near = 0;        ///< One at most a run off the true place.
@@ -128,7 +128,7 @@ enum class Load {
 };
 std::string_view to_string(Load load);
 
-/// Of a command that is watched, see stats/watched_series.h.
+/// The result for a command that is watched, see stats/watched_series.h.
 struct UnusualResult {
   double low_per_hour = 0;  ///< Values called unusual in an hour of intervals of a second; of any severity.
   double medium_per_hour = 0;
@@ -149,7 +149,7 @@ struct LawsResult {
   std::size_t constants = 0;  ///< Families with equal counts, by chance.
 };
 
-/// Of `families` with so many sizes: 8, 32, 128, ...; see scale/solve_law.h.
+/// The result for `families` with so many sizes: 8, 32, 128, ...; see scale/solve_law.h.
 LawsResult simulate_laws(Lawless kind, std::size_t sizes, std::size_t families, std::uint64_t seed);
 
 }  // namespace syscost::bench::simulation

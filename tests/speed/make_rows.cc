@@ -17,7 +17,7 @@ namespace {
 struct Kind {
   const char* syscall;
   const char* classes;
-  const char* errno_name;  ///< Of an error in each 10th call; "" = it never fails.
+  const char* errno_name;  ///< The error of each 10th call; "" = it never fails.
 };
 
 constexpr std::array<Kind, 20> kKinds = {{{"read", "desc", ""},
@@ -56,7 +56,7 @@ constexpr const char* kMachineColumns =
 
 constexpr std::uint64_t kLatencyNs = 700;
 
-/// Of `syscall` number `s` of a test, and what it adds to the window's totals.
+/// The row of `syscall` number `s` of a test, and what it adds to the window's totals.
 struct Call {
   std::string row;
   std::uint64_t calls, errors;

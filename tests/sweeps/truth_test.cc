@@ -47,7 +47,7 @@ TEST(Truth, NoticesAtTheEnd) {
   has_failed = file < 0 || write(file, "text", 4) != 4 || close(file) != 0;
 }
 
-// What a short write leaves is not written.
+// The rest that a short write leaves is not written.
 TEST(Truth, WritesOnce) {
   const int file = created();
   ASSERT_GE(write(file, "text", 4), 0);
@@ -276,7 +276,7 @@ const auto* const kTwin = testing::RegisterTest("Named", "twin-1", nullptr, null
 const auto* const kOtherTwin = testing::RegisterTest("Named", "twin_1", nullptr, nullptr, __FILE__, __LINE__,
                                                      []() -> Named* { return new Named; });
 
-// What sets a test up fails, too.
+// The code that sets a test up fails, too.
 class Fixture : public testing::Test {
  protected:
   void SetUp() override {

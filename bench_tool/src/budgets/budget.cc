@@ -218,7 +218,7 @@ struct Limited {
   std::string name;
   std::vector<Figure> now;
   std::vector<Figure> before;
-  bool lacks_number = false;  ///< Of what must have one: it was not measured, now or for the baseline.
+  bool lacks_number = false;  ///< The number that it must have was not measured, now or for the baseline.
 };
 
 std::vector<Figure> figures_of(const Budget& budget, const std::optional<Subject>& subject, const Subject* before) {

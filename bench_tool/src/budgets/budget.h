@@ -16,7 +16,7 @@ namespace syscost::bench::budgets {
 
 /// How much more than in the baseline is allowed.
 struct Growth {
-  double share = 0;  ///< Of the baseline's value.
+  double share = 0;  ///< A share of the baseline's value.
   double value = 0;  ///< In the measure's unit.
   std::string text;  ///< As it was written.
 };

@@ -210,7 +210,8 @@ std::vector<Figure> window_most(const Subject& now, const Subject* /*before*/, c
   return numbers ? std::vector<Figure>{{"", numbers->max}} : std::vector<Figure>();
 }
 
-/// What the window leaves open, without what its process makes once and keeps, where repetitions tell that apart.
+/// Things that the window leaves open, without those its process makes once and keeps, where repetitions tell these
+/// apart.
 template <auto kNumbers, auto kByTurn>
 std::vector<Figure> left_open(const Subject& now, const Subject* /*before*/, const model::SyscallChoice& /*of*/) {
   const WindowSummary& window = *now.window;

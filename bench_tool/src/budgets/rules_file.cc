@@ -148,7 +148,7 @@ std::string instead_of(const toml::table& assertion) {
   return {};
 }
 
-/// What to write for each of the assertions, as the end of a sentence.
+/// The budgets to write in the place of the assertions, as the end of a sentence.
 std::string instead_of_assertions(const toml::node& node) {
   std::string text;
   if (const toml::array* assertions = node.as_array()) {

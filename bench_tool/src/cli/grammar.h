@@ -60,7 +60,7 @@ struct Grammar {
 
   /// The words that an option takes; empty if it takes other values.
   std::vector<std::string> words_of(const CLI::Option& option) const;
-  /// What `bench` alone prints: the names of the commands, on one screen.
+  /// The text that `bench` alone prints: the names of the commands, on one screen.
   std::string commands_by_group() const;
 };
 

@@ -195,8 +195,8 @@ struct Options {
   bool is_strict = false;
   Gate gate = {.counts = true};
   judge::CountPolicy counts;                               ///< --near-abs, --near-rel, --tolerate, --volatile
-  std::vector<judge::Accept> accepts;                      ///< Of the rules' file and of --accept-from.
-  std::vector<judge::RuleOfTests> rules_of_tests;          ///< Of the rules' file: those in `counts`.
+  std::vector<judge::Accept> accepts;                      ///< From the rules' file and from --accept-from.
+  std::vector<judge::RuleOfTests> rules_of_tests;          ///< From the rules' file: those in `counts`.
   std::string accept_from;                                 ///< A file with commit messages, or -; empty = none.
   double threshold = 3;                                    ///< Percent of a time; see judge/time_verdict.h.
   std::vector<std::pair<std::string, std::string>> pairs;  ///< --pair OLD=NEW

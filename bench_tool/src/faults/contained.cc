@@ -131,7 +131,7 @@ std::vector<LeftBehind> ContainedRuns::end() {
   close_if_open(lifeline_[0]);
   close_if_open(keepers_alive_[0]);
   if (fault_.empty()) ::prctl(PR_SET_CHILD_SUBREAPER, was_subreaper_ ? 1 : 0);
-  // What the janitor could not remove, or one that was killed did not.
+  // The rest, which the janitor could not remove, or did not because it was killed.
   return root_.empty() ? std::vector<LeftBehind>() : remove_tree(root_);
 }
 
@@ -206,7 +206,7 @@ std::optional<std::pair<int, ContainedEnd>> ContainedRuns::wait(std::chrono::mil
     }
     ContainedEnd end = finish(keeper);
     keepers_.erase(numbers[i]);
-    // What a keeper could not remove, or one that was killed did not.
+    // The rest, which the keeper could not remove, or did not because it was killed.
     end.left = text_of(remove_tree(root_ / fmt::format("{}", numbers[i])));
     return std::pair(numbers[i], std::move(end));
   }

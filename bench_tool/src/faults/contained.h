@@ -31,7 +31,7 @@ namespace syscost::bench::faults {
 /// syscost-run ends with the command's exit code, as a shell does, and prints where the command prints. So its own end
 /// does not tell what the command did: 2 may be a refusal or the test's exit(2), 137 a SIGKILL or what main() returned.
 struct EndReport {
-  std::optional<int> status;  ///< Of the command, as waitpid() gives it. None: it did not run to an end.
+  std::optional<int> status;  ///< The command's, as waitpid() gives it. None: it did not run to an end.
   std::string refusal;        ///< Why it could not be measured; empty = it could.
 };
 

@@ -104,13 +104,13 @@ std::string cover_tmp(const KeeperTask& task) {
   return {};
 }
 
-/// What the command mounts is gone with the last of its processes, and no one else sees it. Where this process may not
+/// The command's mounts are gone with the last of its processes, and no one else sees them. Where this process may not
 /// make a namespace, it goes on without.
 void take_mounts_of_its_own() {
   if (::unshare(CLONE_NEWNS) == 0) ::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr);
 }
 
-/// What a sanitizer writes to a file of its own is no text that a test printed. LSAN_OPTIONS also decides for
+/// A sanitizer's text in a file of its own is no text that a test printed. LSAN_OPTIONS also decides for
 /// AddressSanitizer. A file that the user has named stays.
 void name_report_file(const fs::path& folder) {
   for (const char* name : {"ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"}) {

@@ -40,7 +40,7 @@ std::string_view word_of(Outcome outcome);
 /// Takes `ignored` for `ignored?`, and `not-reached`.
 std::optional<Outcome> outcome_of(std::string_view word);
 
-/// What one run showed.
+/// All that one run showed.
 struct Observed {
   ContainedEnd end;
   bool has_row = false;  ///< The test ended, and wrote its row.

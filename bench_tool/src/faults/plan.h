@@ -43,7 +43,7 @@ struct Place {
 /// The calls and the result of a test without a failure.
 struct LearnedTest {
   std::string name;
-  std::uint64_t wall_ns = 0;  ///< Of its process, from start to end.
+  std::uint64_t wall_ns = 0;  ///< Its process's, from start to end.
   std::uint64_t descriptors_left = 0;
   std::map<std::string, std::uint64_t> entries;  ///< By syscall; without memory, waits and volatile calls.
   std::map<int, std::uint64_t> child_signals;    ///< ContainedEnd::child_signals

@@ -20,7 +20,7 @@
 
 namespace syscost::bench::faults {
 
-/// What must be equal for a sweep to go on with a file.
+/// The facts that must be equal for a sweep to go on with a file.
 struct SweepIdentity {
   std::vector<std::string> command;
   std::string program;  ///< Size and time of the last change of its file.
@@ -43,9 +43,9 @@ struct SweepState {
   std::vector<LearnedTest> tests;
   bool has_learned = false;
   std::optional<PlanSize> plan;
-  /// What was changed in the user's folder while no call failed; as `harm`.
+  /// All that was changed in the user's folder while no call failed; as `harm`.
   std::vector<std::string> changed_always;
-  std::vector<std::string> harm;     ///< What the sweep did to files that are not its own: `changed: data/x`.
+  std::vector<std::string> harm;     ///< The sweep's changes to files that are not its own: `changed: data/x`.
   std::map<std::size_t, Done> done;  ///< By the index of the failure in the plan.
 };
 
@@ -59,7 +59,7 @@ class StateFile {
   /// Opens or makes `path`, locks it, and reads what it holds. Returns the fault as a sentence, or "". Until something
   /// is added, the file stays as it is; a file that was made goes again.
   std::string open(const std::string& path, SweepState& state);
-  /// Of a file that holds nothing. It is written with the first line that is added.
+  /// Begins a file that holds nothing. It is written with the first line that is added.
   void begin(const SweepIdentity& identity);
   /// Each returns the fault, or "".
   std::string add(const LearnedTest& test);

@@ -29,7 +29,7 @@ struct SweepOptions {
   WorkingFolder folder = WorkingFolder::bounded_copy;
   bool has_own_tmp = false;
   std::size_t jobs = 1;
-  std::chrono::seconds timeout{10};  ///< Of a run; ten times the test's own time if that is more.
+  std::chrono::seconds timeout{10};  ///< A run's; ten times the test's own time if that is more.
   bool has_lines = true;
   model::TestChoice tests;
   PlanOptions plan;
@@ -42,7 +42,7 @@ struct SweepProgress {
   std::size_t bad = 0;  ///< Crashed, hung, leaked, exited or ignored so far.
 };
 
-/// What it says goes to the caller; it prints nothing.
+/// Its messages go to the caller; it prints nothing.
 class Sweep {
  public:
   /// `is_interrupted` ends the sweep early. `state` has what earlier sweeps did, and gets what this one does.
@@ -53,11 +53,11 @@ class Sweep {
   std::string run();
 
   bool is_interrupted() const { return was_interrupted_; }
-  /// What this sweep did to what is not its own; SweepState::harm has that of earlier ones, too.
+  /// All that this sweep did to what is not its own; SweepState::harm has that of earlier ones, too.
   const std::vector<std::string>& harm() const { return harm_; }
 
  private:
-  /// What a run is for: its number in the list of tests or failures, and the file of its rows.
+  /// A run to make: its number in the list of tests or failures, and the file of its rows.
   struct Task {
     std::size_t index = 0;
     ContainedCommand command;
@@ -72,11 +72,11 @@ class Sweep {
   std::string fail_each(ContainedRuns& runs);
   /// Plans, and runs what is left.
   std::string run_failures(ContainedRuns& runs);
-  /// What changed while no call failed: no failure is the cause. Returns the fault of the state file, or "".
+  /// Adds changes that came while no call failed: no failure is the cause. Returns the fault of the state file, or "".
   std::string add_changed_always(const FolderScan& before, const FolderScan& after);
   /// Something that the sweep did to what is not its own. Returns the fault of the state file, or "".
   std::string add_harm(std::vector<std::string> lines);
-  /// What no run has named yet.
+  /// Adds as harm those that no run has named yet.
   std::string add_left(const std::vector<LeftBehind>& left);
   /// Why no run can be measured, and what to do; empty if `end` does not show that.
   std::string runner_fault(const ContainedEnd& end) const;

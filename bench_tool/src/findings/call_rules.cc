@@ -123,7 +123,7 @@ std::string text_of(const TracedWindow& window, const TracedCall& call) {
 /// The same call, time after time, while nothing it is about changes.
 struct Same {
   Calls row;
-  Calls all;  ///< Of all rows, each without its first call: that one had to be made.
+  Calls all;  ///< Those of all rows, each without its first call: that one had to be made.
 
   void end_same() {
     if (row.size() > 1) all.insert(all.end(), row.begin() + 1, row.end());

@@ -178,7 +178,7 @@ struct Sought {
   }
 };
 
-/// What is looked for in many folders.
+/// A thing that is looked for in many folders.
 struct Object {
   std::string_view name;
   std::size_t folders = 0;
@@ -207,7 +207,7 @@ Object object_of(const Calls& calls) {
 /// All searches for one name.
 struct Searches {
   std::size_t count = 0;
-  std::size_t folders = 0;  ///< Of the longest one.
+  std::size_t folders = 0;  ///< In the longest one.
   Calls calls;
 };
 

@@ -95,7 +95,7 @@ class Finder {
     std::size_t window = 0;  ///< Which one.
     bool is_any = false;     ///< It is a finding at any cost.
   };
-  std::vector<Cost> costs_;                           ///< Of findings_.found.
+  std::vector<Cost> costs_;                           ///< The costs of findings_.found.
   std::size_t first_of_window_ = 0;                   ///< In findings_.found: of the window that is added.
   std::size_t first_note_of_window_ = 0;              ///< The same, in findings_.notes.
   std::map<Key, std::vector<std::size_t>> children_;  ///< Groups of kind `process`.
@@ -109,12 +109,12 @@ Findings find(const model::Dataset& data, const std::vector<model::Group>& group
 struct AlikeFindings {
   const Finding* worst = nullptr;
   std::set<std::string_view> windows;  ///< The names of their windows, that of the worst included.
-  double cost_ns = 0;                  ///< Of all of them.
+  double cost_ns = 0;                  ///< The cost of all of them.
 };
 
 struct RuleFindings {
   const Rule* rule = nullptr;
-  double cost_ns = 0;  ///< Of all of them.
+  double cost_ns = 0;  ///< The cost of all of them.
   std::vector<AlikeFindings> parts = {};
 };
 

@@ -291,7 +291,7 @@ class Ranges {
   std::int64_t bytes_ = 0;
 };
 
-/// What was read of a path, of its content now and of those before.
+/// All that was read of a path, of its content now and of those before.
 class Reading {
  public:
   void add_read(const TracedCall& call, std::int64_t begin) {

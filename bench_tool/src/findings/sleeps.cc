@@ -81,7 +81,7 @@ void split_rows(const TracedWindow& window, Calls& polled, Calls& others) {
   for (auto& [thread, row] : rows) end_sleep_row(row, polled, others);
 }
 
-/// What happens in a window that says when a server is there.
+/// The events of a window that say when a server is there.
 struct Servers {
   std::vector<double> listens_ns;            ///< When each listen succeeded.
   std::optional<double> first_connected_ns;  ///< When the first connect began that succeeded.

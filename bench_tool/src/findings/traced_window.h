@@ -63,7 +63,7 @@ class OneCall {
 
 /// An open file: several descriptors may be of one.
 struct OpenFile {
-  std::string path;        ///< Of a file by its path; of a socket "".
+  std::string path;        ///< The file's; "" for a socket.
   std::string_view flags;  ///< As of openat: `O_RDONLY|O_CLOEXEC`; of socket: `SOCK_STREAM`.
   bool is_socket = false;
   bool is_appended = false;  ///< O_APPEND

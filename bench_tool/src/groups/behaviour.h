@@ -64,7 +64,7 @@ double silhouette(const Distances& distances, std::span<const std::uint32_t> lab
 struct BestCut {
   std::vector<std::uint32_t> labels;
   std::size_t clusters = 1;  ///< 1 if there are fewer than two points.
-  double silhouette = 0;     ///< Of this cut.
+  double silhouette = 0;     ///< This cut's.
   double best = 0;           ///< The largest of any cut.
 };
 

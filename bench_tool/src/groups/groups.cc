@@ -307,7 +307,7 @@ constexpr std::array kVerbs = {
     Word{"close", " close close_range "},
 };
 
-/// What else a test may do; the most telling first.
+/// Other things that a test may do; the most telling first.
 constexpr std::array kActions = {
     Word{"run programs", " execve execveat "},
     Word{"start processes", " clone fork vfork "},

@@ -27,7 +27,7 @@ struct Calls {
 struct Group {
   std::string name;                  ///< `open, read, close files`: what most of its tests do. Each name occurs once.
   std::vector<std::string> windows;  ///< The names of its tests, as in WindowSummary::name; the most typical one first.
-  double calls = 0;                  ///< Of all its tests together, every syscall counted.
+  double calls = 0;                  ///< Those of all its tests together, every syscall counted.
   double share_of_calls = 0;         ///< `calls` in all calls of the run's tests: 0 to 1.
   double difference = 0;             ///< No two of its tests differ by more: 0 = the same calls, 1 = none in common.
   std::vector<Calls> typical;        ///< The median over its tests of each syscall; the most calls first, none of 0.
@@ -45,7 +45,7 @@ struct Fixture {
 
 struct Grouping {
   std::size_t tests = 0;           ///< With known counts.
-  double calls = 0;                ///< Of all of them.
+  double calls = 0;                ///< Those of all of them.
   std::vector<Group> groups;       ///< The most tests first.
   std::vector<std::string> alone;  ///< Tests that are like no other.
   std::vector<std::string> quiet;  ///< Tests without a call that tells what they do: no call, or memory and waits only.

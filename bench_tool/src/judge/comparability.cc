@@ -273,7 +273,7 @@ std::string injected_text(const stats::WindowSummary& window, std::string_view s
                      names);
 }
 
-/// Of the sides that have some, if the two differ by faults.
+/// The faults of the sides that have some, if the two differ by faults.
 std::string injected_fault(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
   std::string text;
   if (!differ_by_faults(old_window, new_window)) return text;

@@ -44,7 +44,7 @@ std::vector<CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
   return calls;
 }
 
-/// What a person makes of the changes that are certain, of the calls of a pass or of the per-run calls.
+/// The direction that a person sees in the changes that are certain, of the calls of a pass or of the per-run calls.
 Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accepts) {
   std::vector<CallCount> calls = unchanged_calls(row, is_per_run);
   std::vector<FailureCount> failures;
@@ -74,7 +74,7 @@ void judge_leak(double by_calls, stats::Numbers stats::WindowSummary::*left, con
   const stats::Numbers& before = row.old_window->*left;
   const stats::Numbers& after = row.new_window->*left;
   const bool is_listed = before && after;
-  // What OLD would have left in a further run is not known: nothing left clears NEW, and something makes no red.
+  // The amount that OLD would leave in a further run is unknown: nothing left clears NEW, and something makes no red.
   const double more = is_listed ? after->min - before->max : again.value_or(0);
   const bool has_leak = is_listed ? more > 0 && (by_calls > 0 || !needs_calls) : by_calls > 0 && (!again || more > 0);
   if (!has_leak) return;

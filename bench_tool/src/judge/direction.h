@@ -26,7 +26,7 @@ enum class Family : std::uint8_t {
   closes,
   syncs,
   memory,
-  sizes,   ///< Of files.
+  sizes,   ///< File sizes.
   starts,  ///< Processes and threads.
   waits,
   descriptors,  ///< Sockets, pipes and wake-ups are made and set; locks.
@@ -54,7 +54,7 @@ struct CallCount {
   std::string_view syscall;  ///< With its detail, if there is one: `ioctl TCGETS`.
   double before = 0;
   double after = 0;
-  double failed_before = 0;  ///< Of these.
+  double failed_before = 0;  ///< Failed ones of these.
   double failed_after = 0;
   double interrupted = 0;    ///< Calls before that a signal ended (EINTR). Who makes one again makes one more.
   bool is_accepted = false;  ///< The change is intended: growth is none, nor are other syncs or fewer closes.

@@ -31,7 +31,7 @@ class Gamblers {
 
   /// Takes the count of a further run. A coin chose which program ran.
   void bet(SeenRun run);
-  /// What they have on average: the odds for "NEW makes more calls". 1 at first.
+  /// Their average wealth: the odds for "NEW makes more calls". 1 at first.
   double evidence() const;
 
  private:

@@ -51,7 +51,7 @@ inline constexpr std::size_t kMostRunsBefore = 20;
 struct RunOfHistory {
   model::NameId run_id = model::kNoName;
   const model::Context* context = nullptr;      ///< The program that started first.
-  std::map<model::NameId, bool> ran_all_tests;  ///< Of each of its programs.
+  std::map<model::NameId, bool> ran_all_tests;  ///< For each of its programs.
 };
 
 /// The runs of `data`, the oldest first; with `program`, those in which it ran.

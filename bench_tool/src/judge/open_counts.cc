@@ -25,8 +25,8 @@ std::string name_in_program(const Comparison& row) {
   return fmt::format("{}\t{}", window.program, name);
 }
 
-/// The counts of the first runs. Of three or more only the ends and the middle are known; that is no evidence, only
-/// knowledge before the first bet.
+/// The counts of the first runs. Where these are three or more, only the ends and the middle are known;
+/// that is no evidence, only knowledge before the first bet.
 std::vector<double> counts_of_first(const stats::Spread& spread) {
   std::vector<double> counts{spread.min};
   while (counts.size() + 1 < spread.n) counts.push_back(spread.median);
@@ -273,7 +273,7 @@ void OpenCounts::apply_to(Comparison& row) const {
     }
   }
   if (telling == nullptr) return;
-  // What is red may have taken the place of calls that became fewer: those need no evidence, for they make nothing red.
+  // A red count may have taken the place of calls that became fewer: those need no evidence, for they make nothing red.
   if (telling->decision == Decision::red) {
     for (Delta& delta : row.deltas) {
       const bool is_fewer = delta.is_gated() && delta.new_count.median < delta.old_count.median && !is_of_syncs(delta);

@@ -25,7 +25,7 @@ class OpenCounts {
  public:
   static constexpr std::size_t kMostRuns = 40;
 
-  /// What is in doubt in `rows`, and what grew (of syncs: what changed). It copies what it needs.
+  /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). It copies what it needs.
   OpenCounts(const std::vector<Comparison>& rows, RunsAgain which);
 
   /// Tests with a count that is still open, or that may leave more open or mapped.
@@ -51,7 +51,7 @@ class OpenCounts {
     std::string test;  ///< As it is shown.
     std::string program;
     bool is_fewer = false;       ///< Whether NEW makes fewer is the question.
-    std::vector<double> of_old;  ///< Of all runs, the first ones included.
+    std::vector<double> of_old;  ///< Those of all runs, the first ones included.
     std::vector<double> of_new;
     std::optional<judge::Doubt> doubt;  ///< Where both sides run again.
     std::size_t runs = 0;               ///< Further ones.

@@ -36,13 +36,13 @@ enum class Verdict {
 
 /// The rule that made the verdict on a test, or that judged one count. docs/bench.md says what each one means.
 enum class Rule {
-  // Of tests and of counts.
+  // Rules for tests and for counts.
   chance,
   spread,
   tolerance,
   accept,
   new_wait,
-  // Of tests.
+  // Rules for tests.
   equal,
   growth,
   failures,
@@ -58,7 +58,7 @@ enum class Rule {
   no_common_count,
   one_side,
   times,
-  // Of counts.
+  // Rules for counts.
   exact,
   all_runs,
   further_runs,

@@ -209,7 +209,7 @@ class CountJudge {
   void add(Delta delta, const stats::Spread& old_count, const stats::Spread& new_count, const Tolerance& tolerance) {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
     const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
-    // Of syncs, more are red and fewer are.
+    // More syncs are red, and fewer are, too.
     const bool is_red_both_ways = family_of(delta.syscall) == Family::syncs;
     if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;
     delta.change = compare_counts(old_count, new_count, tolerance);

@@ -4,8 +4,8 @@
 //
 // The verdict depends on this test alone. If one thread makes the calls, a program repeats their counts exactly, so no
 // significance test is wanted: one more openat is one more openat. Where other threads make calls, too, a difference
-// may be chance, and the test is in doubt. Where repetitions differ, ranges are compared instead. What cannot be judged
-// gets a verdict that says so, never `same`.
+// may be chance, and the test is in doubt. Where repetitions differ, ranges are compared instead. A test that cannot
+// be judged gets a verdict that says so, never `same`.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct Delta {
   bool is_per_run = false;     ///< Made once per run of a benchmark's loop; else per iteration.
   bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
-  Rule rule = Rule::exact;     ///< What judged it.
+  Rule rule = Rule::exact;     ///< The rule that judged it.
   bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.
   bool is_new_wait = false;    ///< A wait, and no run of OLD made one. It is shown, also if it is volatile.
   bool is_red_wait = false;    ///< The same, and such waits are gated (--gate-waits).
@@ -52,7 +52,7 @@ struct Delta {
     return is_gated() && !is_in_doubt && (change == Change::grew || change == Change::shrank);
   }
   bool is_exact() const { return old_count.is_exact() && new_count.is_exact(); }
-  /// Of a new wait: `a wait that OLD never made: 12 poll, src/x.cc:40 Flusher::run`, the line if it is known.
+  /// For a new wait: `a wait that OLD never made: 12 poll, src/x.cc:40 Flusher::run`, the line if it is known.
   std::string wait_text() const;
 };
 
@@ -67,16 +67,16 @@ struct Comparison {
   const stats::WindowSummary* old_window = nullptr;  ///< Null when missing on that side.
   const stats::WindowSummary* new_window = nullptr;
   Verdict verdict = Verdict::same;
-  Rule rule = Rule::equal;  ///< What made the verdict.
+  Rule rule = Rule::equal;  ///< The rule that made the verdict.
   std::string reason;       ///< For verdicts that counts do not explain: `failed in NEW`, `fewer syncs: 4 -> 0`.
-  /// What NEW left in a further run that listed it, if the first runs did not.
+  /// The amount that NEW left in a further run that listed it, if the first runs did not.
   std::optional<double> descriptors_left_again;
   std::optional<double> mapped_left_again;
   std::vector<Delta> deltas;   ///< Calls first, growth before shrinking, largest first; then errnos alike.
   bool tells_per_run = false;  ///< Per-run calls were compared apart, for every syscall.
-  stats::Numbers stats::CallFigures::*counted = nullptr;  ///< What is compared as the calls of a syscall.
+  stats::Numbers stats::CallFigures::*counted = nullptr;  ///< The numbers compared as the calls of a syscall.
   bool counts_entries = false;                            ///< Trips into the kernel are compared: a side has no calls.
-  /// Of some syscall this side did not measure which calls fail, and the other did, so that they are not compared.
+  /// This side did not measure which calls of some syscall fail, and the other did, so that they are not compared.
   bool lacks_errnos_of_old = false;
   bool lacks_errnos_of_new = false;
   bool has_unclear_processes = false;  ///< See mark_unclear_processes().

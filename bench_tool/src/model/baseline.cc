@@ -261,7 +261,7 @@ BaselineTold told_by(const std::vector<BaselineWindow>& windows) {
   using Window = BaselineWindow;
   BaselineTold told;
   told.calls = any([](const Window& window) { return window.has_calls(); });
-  // Of a window without a call, every file knows it: no thread made one.
+  // Every file knows it of a window without a call: no thread made one.
   told.threads = any([](const Window& window) {
     return window.has_other_threads && std::any_of(window.cells.begin(), window.cells.end(),
                                                    [](const BaselineCell& cell) { return !cell.syscall.empty(); });

@@ -66,7 +66,7 @@ std::vector<Group> loops_after_owners(const Dataset& data, std::vector<Group> gr
   return ordered;
 }
 
-/// The same groups. What a tool counted in a window follows what we counted in it, or is left out.
+/// The same groups. A tool's counts of a window follow ours of it, or are left out.
 std::vector<Group> with_tools(const Dataset& data, std::vector<Group> groups, Tools which) {
   const auto is_ours = [&](const Group& group) { return data.text(group.origin) == schema::kOriginSyscost; };
   if (std::all_of(groups.begin(), groups.end(), is_ours)) return groups;

@@ -46,9 +46,9 @@ struct RunFacts {
   NameId surroundings = kNoName;  ///< `cpus=2;locale=C`, see docs/csv-format.md.
   std::uint64_t pid = 0;
   Mark mark = Mark::none;
-  NameId only_test = kNoName;  ///< Of `begin`: the test that it runs, if that is one and known.
-  NameId outcome = kNoName;    ///< Of `end`: of all tests, with what failed outside of them; kNoName = unknown. Of
-                               ///< `exit`: `SIGABRT`, `exit code 7`.
+  NameId only_test = kNoName;  ///< For `begin`: the test that it runs, if that is one and known.
+  NameId outcome = kNoName;    ///< For `end`: the outcome of all tests, with what failed outside of them; kNoName =
+                             ///< unknown. For `exit`: `SIGABRT`, `exit code 7`.
 };
 
 /// The figures of a `test` row: they describe its whole window. Times in ns.

@@ -42,7 +42,7 @@ bool is_test(const Dataset& data, const Sample& sample) {
          data.text(sample.origin) == schema::kOriginSyscost;
 }
 
-/// What a program's tests left in the file.
+/// Traces that a program's tests left in the file.
 struct Traces {
   const Sample* last = nullptr;
   bool has_failed = false;

@@ -76,7 +76,7 @@ class Repair {
     return second && *second >= 0xDC00 && *second <= 0xDFFF ? 12 : 0;
   }
 
-  /// Of `\\u00e4` at `at`.
+  /// The code unit of `\\u00e4` at `at`.
   std::optional<unsigned> code_unit_at(std::size_t at) const {
     if (at + 6 > text_.size() || text_.substr(at, 2) != "\\u") return std::nullopt;
     unsigned unit = 0;

@@ -155,7 +155,7 @@ Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) 
   const bool is_repeatable = can_be_repeated(run);
   const bool leaves_out_others = options.only_test_part && !options.test_part.empty() && is_repeatable;
   csv::Problems found;
-  // --run is an id most of the time. What it means otherwise is known when all runs were seen.
+  // --run is an id most of the time. Its other meanings are known when all runs were seen.
   std::string only_run = is_repeatable && !options.all_runs ? options.run_id : "";
   Dataset data = read_files(run, options, only_run, leaves_out_others, found);
   if (!only_run.empty() && data.samples.empty()) {

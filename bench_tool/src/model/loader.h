@@ -23,7 +23,7 @@ struct LoadOptions {
   bool is_history = false;                    ///< Runs stay apart: shards of one do not stand in for those of another.
   bool keep_rows = true;                      ///< False: windows without their syscalls.
   bool keep_intervals = false;   ///< Windows of kind `interval`; they repeat what the command's window says.
-  bool keep_between = false;     ///< What programs did between their tests (kind `between`).
+  bool keep_between = false;     ///< Windows of kind `between`: programs between their tests.
   bool keep_histograms = false;  ///< For tests that `test_part`, a part of a display name, may mean.
   bool keep_sites = false;       ///< Dataset::site_rows. Dataset::rows never tell the sites of a syscall apart.
   std::string test_part;

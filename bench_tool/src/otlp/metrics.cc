@@ -44,7 +44,7 @@ constexpr Metric kShortCalls = {"syscost.short_calls", "{call}", "Calls that mov
 
 constexpr Metric kInjected = {"syscost.injected", "{call}", "Calls that a fault answered or changed"};
 
-/// Of a window's row, where the backend or a flag gives them.
+/// A number of a window's row, where the backend or a flag gives it.
 struct WindowNumber {
   Metric metric;
   Measured Totals::*value;

@@ -2,9 +2,9 @@
 //
 // Data points of a window: its times and losses, and the counts and latencies of its syscalls.
 //
-// Counts are gauges: a number of calls is complete when its window ends, and nothing adds to it later. Of a sum, other
-// programs would compute rates and growth over runs, which mean nothing here. Latencies are histograms with the bounds
-// of our own buckets, so each value is in the bucket it was counted in.
+// Counts are gauges: a number of calls is complete when its window ends, and nothing adds to it later. From a sum,
+// other programs would compute rates and growth over runs, which mean nothing here. Latencies are histograms with the
+// bounds of our own buckets, so each value is in the bucket it was counted in.
 #pragma once
 
 #include <functional>

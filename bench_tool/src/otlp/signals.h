@@ -19,7 +19,7 @@ namespace syscost::bench::otlp {
 
 enum class Signal { traces, metrics };
 
-/// Attributes in the order in which they are written. What was not measured has none.
+/// Attributes in the order in which they are written. A value that was not measured has none.
 class Attributes {
  public:
   using Value = std::variant<std::string, std::int64_t>;

@@ -37,9 +37,9 @@ struct CiCase {
   std::string warning;        ///< A fault that does not fail the gate.
   std::string accepted = {};  ///< A change that would fail the gate but is intended, and why.
   bool is_note = false;       ///< Its failures are notes, whatever the report's level is.
-  // Of a cause, in the place of the tests that have it.
+  // For a cause, in the place of the tests that have it.
   std::vector<CiCase> tests = {};
-  std::string id = {};  ///< What names it in each run.
+  std::string id = {};  ///< Names it in each run.
 };
 
 struct CiReport {
@@ -48,7 +48,7 @@ struct CiReport {
   std::vector<CiCase> cases;
   std::vector<std::string> warnings;
   std::string totals;
-  const char* level = "error";  ///< Of a failure: `error` or `warning`.
+  const char* level = "error";  ///< A failure's: `error` or `warning`.
 };
 
 /// A test case for each case. One that fails is a failure, one that was not judged is skipped.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a report is made of: the windows of one run, and what the commands of bench found out about each.
+// The parts of a report: the windows of one run, and what the commands of bench found out about each.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@
 
 namespace syscost::bench::report {
 
-/// What a window had in one run of its history.
+/// The numbers of a window in one run of its history.
 struct HistoryPoint {
   std::string name;  ///< `run 17, commit 43cf755a, 2026-11-21 01:52`
   std::optional<double> calls;
   std::optional<double> wall_ns;
-  std::vector<std::string> steps;  ///< What changed from this run on: `3 -> 102 calls: +99 write`.
+  std::vector<std::string> steps;  ///< The changes from this run on: `3 -> 102 calls: +99 write`.
   bool is_this = false;            ///< The run that the page is about.
 };
 

@@ -49,7 +49,7 @@ std::string key_of(const model::Dataset& data, const model::Group& group, const 
   return key;
 }
 
-/// Of several runs with one label the newest counts.
+/// If several runs have one label, the newest counts.
 void keep_newest_run(const model::Dataset& data, model::Group& group) {
   const auto start = [&](std::uint32_t sample) {
     return model::sortable_time(data.text(data.context(data.samples[sample]).started_at));
@@ -292,7 +292,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-/// What Google Benchmark appends to a name, and what is no size.
+/// A part that Google Benchmark appends to a name, and that is no size.
 bool is_setting(std::string_view name) {
   static constexpr std::array<std::string_view, 4> kSettings = {"iterations", "repeats", "min_time", "min_warmup_time"};
   return std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end();

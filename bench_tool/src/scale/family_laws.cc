@@ -37,7 +37,7 @@ struct Key {
   bool operator<(const Key& other) const { return std::tie(syscall, detail) < std::tie(other.syscall, other.detail); }
 };
 
-/// What one repetition counted for a key.
+/// The counts of one repetition for a key.
 struct Amount {
   std::optional<std::uint64_t> all = 0;      ///< nullopt: not measured.
   std::optional<std::uint64_t> per_run = 0;  ///< nullopt: not told apart.
@@ -215,7 +215,7 @@ std::vector<LawRow> law_rows_of(const model::Dataset& data, const std::vector<Si
       }
     }
   }
-  // Most calls first. What belongs to a syscall stays together.
+  // Most calls first. All rows of a syscall stay together.
   std::map<std::string, double> greatest;
   for (const LawRow& row : rows) {
     double& value = greatest[row.syscall];

@@ -29,7 +29,7 @@ constexpr std::array kCurves = {Curve::linear,           Curve::ceil_log, Curve:
                                 Curve::linear_floor_log, Curve::square,   Curve::cube};
 constexpr std::array kTwoTerms = {Terms::square_and_linear, Terms::n_and_m, Terms::product_and_m, Terms::product_and_n};
 constexpr std::size_t kMostAlso = 3;
-/// Of more sizes, no candidate for a law is looked for by leaving each out.
+/// With more sizes, no candidate for a law is looked for by leaving each out.
 constexpr std::size_t kMostLeftOut = 64;
 
 /// The counts in units of 1/unit; nullopt if no unit is small enough.

@@ -292,7 +292,7 @@ ErrnoNumbers RepetitionAggregator::errno_numbers(const Series& series, model::Na
 
 bool is_too_early(std::string_view syscall, std::string_view errno_name) {
   static constexpr std::string_view kErrnos[] = {"EAGAIN", "EALREADY", "EINPROGRESS", "EINTR", "ETIMEDOUT"};
-  // Of a lock it is the answer.
+  // For a lock, any other errno is the answer.
   if (syscall == "flock" || syscall == "fcntl") return errno_name == "EINTR";
   return std::find(std::begin(kErrnos), std::end(kErrnos), errno_name) != std::end(kErrnos);
 }

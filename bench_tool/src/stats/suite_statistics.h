@@ -22,8 +22,8 @@ struct MeasuredTest {
 struct Outlier {
   std::size_t test = 0;  ///< Index into the tests.
   Severity severity{};
-  double z = 0;      ///< Of the repetition that is the least unusual.
-  double value = 0;  ///< Of that repetition.
+  double z = 0;      ///< That of the repetition that is the least unusual.
+  double value = 0;  ///< That repetition's.
 };
 
 /// Tests of a run that take far longer, or make far more calls, than its other tests.

@@ -110,12 +110,12 @@ struct WindowSummary {
   Numbers calls;
   Numbers entries;
   Numbers errors;
-  Numbers per_run_calls;       ///< Of all its syscalls; nullopt if one syscall's are not known apart.
-  Numbers per_run_work_calls;  ///< Of those that are not waits.
+  Numbers per_run_calls;       ///< Those of all its syscalls; nullopt if one syscall's are not known apart.
+  Numbers per_run_work_calls;  ///< Those of them that are not waits.
   Numbers spread_calls;        ///< With the per-run calls, spread over the iterations.
   Numbers spread_entries;
   Numbers work_calls;   ///< Calls (entries where calls are unknown) that are not waits.
-  Numbers work_errors;  ///< Of these, failed.
+  Numbers work_errors;  ///< Failed ones of these.
   Numbers work_ns;      ///< Their kernel time.
   Numbers wait_ns;      ///< Kernel time of calls that block by design.
   // Totals of bytes, with those of per-run calls.
@@ -134,11 +134,11 @@ struct WindowSummary {
   LeftByTurn threads_by_turn;
   LeftByTurn children_by_turn;
   LeftByTurn mapped_bytes_by_turn;
-  std::set<std::string_view> left_open;   ///< Of each repetition that left descriptors open, which.
+  std::set<std::string_view> left_open;   ///< The lists of the repetitions that left descriptors open.
   std::optional<std::uint64_t> late;      ///< Sum.
   std::optional<std::uint64_t> lost;      ///< Sum; above 0 every count is a lower bound.
   std::optional<std::uint64_t> injected;  ///< Sum of the calls that faults answered or changed, where that is known.
-  std::string inject_rules;               ///< Of its run: --syscost_inject. Set by who compares two runs.
+  std::string inject_rules;               ///< Its run's: --syscost_inject. Set by who compares two runs.
   std::vector<SyscallSummary> syscalls;   ///< Most kernel time first, then most calls, then by name.
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.

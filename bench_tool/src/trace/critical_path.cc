@@ -143,11 +143,11 @@ struct Stretch {
   std::uint64_t from_ns = 0;
   std::uint64_t to_ns = 0;
   State state{};
-  std::string call;                 ///< Of state blocked.
+  std::string call;                 ///< For state blocked.
   const Event* begun_by = nullptr;  ///< The wake-up or creation at its begin.
 };
 
-/// What one thread did, from 0 to the window's end, without gaps. Made from its events, in their order.
+/// All that one thread did, from 0 to the window's end, without gaps. Made from its events, in their order.
 class Timeline {
  public:
   Timeline(const std::vector<const Event*>& events, std::uint64_t wall_ns) : state_(state_before(events)) {
@@ -175,7 +175,7 @@ class Timeline {
   const std::vector<Stretch>& stretches() const { return stretches_; }
 
  private:
-  /// What the thread did when the window began, as its first events show.
+  /// The thread's state when the window began, as its first events show.
   static State state_before(const std::vector<const Event*>& events) {
     const auto first =
         std::find_if(events.begin(), events.end(), [](const Event* one) { return one->kind != Event::Kind::woken; });
@@ -348,7 +348,7 @@ class Walk {
   std::uint32_t thread_;
   std::uint64_t at_ns_;
   bool is_at_waker_ = false;         ///< The walk has come to `thread_` because it woke another one at `at_ns_`.
-  Waker ended_by_ = Waker::unknown;  ///< What ended the stretch before `at_ns_`, if the thread was blocked in it.
+  Waker ended_by_ = Waker::unknown;  ///< Ended the stretch before `at_ns_`, if the thread was blocked in it.
 };
 
 }  // namespace

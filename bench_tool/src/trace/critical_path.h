@@ -25,7 +25,7 @@ inline constexpr const char* kSchedName = "sched.csv";
 /// The cause that woke or created a thread.
 enum class Waker {
   unknown,
-  thread,  ///< Of the process.
+  thread,  ///< One of the process.
   other_process,
   kernel_thread,
   interrupt,  ///< A timer or a device.
@@ -44,8 +44,8 @@ struct SchedEvent {
   std::uint64_t at_ns = 0;  ///< From the window's begin.
   std::uint32_t thread = 0;
   std::string call = {};           ///< The syscall that the thread was in; empty = none: for example a page fault.
-  Waker waker = Waker::unknown;    ///< Of kinds woken and created.
-  std::uint32_t waker_thread = 0;  ///< Of Waker::thread; 0 = unknown.
+  Waker waker = Waker::unknown;    ///< For kinds woken and created.
+  std::uint32_t waker_thread = 0;  ///< For Waker::thread; 0 = unknown.
   std::string waker_call = {};     ///< The same.
 };
 
@@ -58,7 +58,7 @@ struct SchedFile {
   std::vector<SchedEvent> events;              ///< By time.
   std::uint64_t lost = 0;                      ///< Events that found no room.
   std::uint64_t lost_after_ns = 0;             ///< All of them came later than this; only if `lost`.
-  std::map<std::uint32_t, std::string> names;  ///< Of threads, as they were last.
+  std::map<std::uint32_t, std::string> names;  ///< The threads' names, as they were last.
 };
 
 /// Empty, with a problem, if the file cannot be read or is none.
@@ -78,8 +78,8 @@ struct PathStep {
   std::uint64_t to_ns = 0;
   std::uint32_t thread = 0;
   Kind kind{};
-  std::string call = {};            ///< Of kind blocked: in which; empty = in none, for example a page fault.
-  Waker ended_by = Waker::unknown;  ///< Of kind blocked.
+  std::string call = {};            ///< For kind blocked: in which; empty = in none, for example a page fault.
+  Waker ended_by = Waker::unknown;  ///< For kind blocked.
   // If the step begins because a thread of the process woke or created this one, and is the step before:
   std::uint32_t woken_by = 0;  ///< 0 = it does not.
   bool is_created = false;

@@ -12,8 +12,8 @@ namespace syscost::bench::trace {
 struct Field {
   std::uint32_t number = 0;
   bool is_bytes = false;
-  std::uint64_t value = 0;  ///< Of a number.
-  std::string_view bytes;   ///< Of a text or a message.
+  std::uint64_t value = 0;  ///< A number's.
+  std::string_view bytes;   ///< A text's or a message's.
 };
 
 class Message {

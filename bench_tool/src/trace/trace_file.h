@@ -78,7 +78,7 @@ struct TraceFile {
   std::vector<std::string> categories = {""};  ///< `file;desc`, as column `class` of a CSV.
   std::vector<Slice> slices;
   std::vector<Frame> frames;                              ///< Each place in the code once.
-  std::vector<std::vector<std::uint32_t>> stacks = {{}};  ///< Of places in `frames`, outermost first.
+  std::vector<std::vector<std::uint32_t>> stacks = {{}};  ///< Places, as indices into `frames`, outermost first.
 
   /// The test's own; null in a program without tests.
   const Slice* window() const;

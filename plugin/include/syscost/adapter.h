@@ -20,7 +20,7 @@
 
 namespace syscost::adapter {
 
-/// What the framework tells the session.
+/// The facts that the framework tells the session.
 struct Framework {
   std::string_view name;  ///< For messages: "GoogleTest".
   /// How much of the program's tests this run holds: "whole", "subset" or "isolated" (exactly one test).
@@ -81,7 +81,7 @@ SYSCOST_EXPORT void start_or_exit(const Framework& framework);
 /// called before.
 SYSCOST_EXPORT void begin_tests(std::string_view only_test);
 
-/// What a window is opened for; column `kind`.
+/// The kind of thing that a window is opened for; column `kind`.
 enum class Kind { test, suite, environment };
 
 struct WindowName {
@@ -95,7 +95,7 @@ struct WindowName {
 /// time; opening another closes nothing and is a programming error.
 SYSCOST_EXPORT void open_window(const WindowName& name);
 
-/// What was measured in a window.
+/// The measurements of a window.
 struct Report {
   Cost cost;
   std::uint64_t wall_ns = 0;
@@ -121,8 +121,8 @@ SYSCOST_EXPORT Report close_unsettled(std::string_view outcome_so_far, int frame
 /// Writes them with this outcome. No effect if none wait.
 SYSCOST_EXPORT void settle_outcome(std::string_view outcome);
 
-/// For an adapter with a TestReporter: before it asks for the outcome of a test whose window is open. What the run
-/// forbids (--syscost_forbid) and the test did all the same is reported. close_window() does it otherwise.
+/// For an adapter with a TestReporter: before it asks for the outcome of a test whose window is open. Reports what the
+/// run forbids (--syscost_forbid) and the test did all the same. close_window() does it otherwise.
 SYSCOST_EXPORT void conclude_test();
 
 /// Between these two the open window is not charged, and its times stand still: what the process does then is counted
@@ -138,8 +138,8 @@ SYSCOST_EXPORT void do_unseen(const std::function<void()>& work);
 /// True when --syscost_profile asks for lines under each test.
 SYSCOST_EXPORT bool prints_lines();
 
-/// What went wrong since the start and must make the run end non-zero (a full disk, a backend that a test closed);
-/// empty when all is well. Each problem was already printed when it happened.
+/// The problems since the start that must make the run end non-zero (a full disk, a backend that a test closed); empty
+/// when all is well. Each was already printed when it happened.
 SYSCOST_EXPORT std::string problem();
 
 /// The environment variable `name`; null where it is not set and, in a program with more rights than its caller
@@ -212,8 +212,8 @@ SYSCOST_EXPORT void open_for_faults();
 /// Runs `work` of the framework on this thread: its calls meet no fault, and are not forbidden.
 SYSCOST_EXPORT void without_faults(const std::function<void()>& work);
 
-/// What an UnavailableHandler should do: true = skip the test, false = let it fail. If a backend counts and could have
-/// the number, the test must fail: the number is missing by a mistake in the test, such as a selector that names
+/// The decision for an UnavailableHandler: true = skip the test, false = let it fail. If a backend counts and could
+/// have the number, the test must fail: the number is missing by a mistake in the test, such as a selector that names
 /// nothing. Otherwise SYSCOST_UNAVAILABLE=skip|fail decides. Without that variable, tests fail where the variable CI is
 /// set and are skipped elsewhere.
 SYSCOST_EXPORT bool skips_unavailable(const Unavailable& why);

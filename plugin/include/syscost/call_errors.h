@@ -24,10 +24,10 @@
 
 namespace syscost {
 
-/// What a program loses if it does not look at a failed call.
+/// The loss of a program that does not look at a failed call.
 enum class IfIgnored {
   harmless,  ///< Nothing that was written before.
-  loss,      ///< What the program wrote or renamed may be lost: success would be wrong.
+  loss,      ///< Things that the program wrote or renamed may be lost: success would be wrong.
 };
 
 /// One errno that a syscall can have.

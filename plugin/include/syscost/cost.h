@@ -183,7 +183,7 @@ struct CostData;    // src/core/cost_data.h
 struct CostAccess;  // src/core/cost_data.h
 }  // namespace detail
 
-/// What one window asked of the kernel: a value, cheap to copy, readable from any thread.
+/// The work that one window asked of the kernel: a value, cheap to copy, readable from any thread.
 ///
 /// A selector names syscalls: a name ("write"), a class ("%file"; docs/flags.md lists them), a regular expression
 /// ("/^epoll_/"), "*" for all, or a comma-separated list of these in which "!" removes ("%desc,!close"). A selector

@@ -35,7 +35,7 @@
 
 namespace syscost {
 
-/// What a file system promises (docs/crash-states.md).
+/// The promises of a file system (docs/crash-states.md).
 enum class CrashModel {
   posix,    ///< Only what POSIX promises: fsync persists a file, fsync of a directory persists its entries.
   ordered,  ///< Like ext4 with data=ordered: entries are persisted in order, and a rename after the file's size.
@@ -49,8 +49,8 @@ struct CrashOptions {
   std::uint64_t seed = 1;
   /// A write is persisted block by block: a power of two, 512 to 65536.
   std::size_t block_bytes = 4096;
-  /// Names of files (`*` = any letters) that may be mapped for writing. What is written through a mapping is not seen,
-  /// so other files mapped so are an error.
+  /// Names of files (`*` = any letters) that may be mapped for writing. Writes through a mapping are not seen, so other
+  /// files mapped so are an error.
   std::vector<std::string> may_be_mapped = {};
   /// Each check runs in a child process: a crash of one is a failure of this state, and the others go on. One that
   /// takes 60 s is ended, and what it started ends with it. An assertion of GoogleTest that fails in it refuses the
@@ -78,12 +78,12 @@ struct CrashPoint {
 /// A state that the check refused.
 struct CrashFailure {
   std::string state;    ///< CrashPoint::description
-  std::string message;  ///< Of the check; may be empty.
+  std::string message;  ///< The check's; may be empty.
 };
 
-/// What for_each_crash() found.
+/// The findings of for_each_crash().
 struct CrashReport {
-  std::size_t operations = 0;  ///< Of the body, on files below the directory.
+  std::size_t operations = 0;  ///< The body's, on files below the directory.
   std::size_t states = 0;      ///< That were tried, all different.
   bool is_complete = false;    ///< There are no other states.
   /// There are at most 2 to the power of this, if equal ones count too.

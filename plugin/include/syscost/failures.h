@@ -35,7 +35,7 @@
 
 namespace syscost {
 
-/// What the body made of one failure.
+/// How the body dealt with one failure.
 enum class AfterFailure {
   survived,      ///< It returned, and said that all is well; what it promises holds.
   reported,      ///< It returned false, or threw an exception.
@@ -51,15 +51,15 @@ enum class AfterFailure {
 struct SweepOptions {
   /// Runs before each run of the body, without failures.
   std::function<void()> prepare = {};
-  /// What the body promises when it returns without an error. Asked only then, without failures.
+  /// The body's promise when it returns without an error. Asked only then, without failures.
   std::function<bool()> promise = {};
-  /// What must hold after each run, also after an error: for example, that the old file or the new one is there.
+  /// Must hold after each run, also after an error: for example, that the old file or the new one is there.
   std::function<bool()> invariant = {};
   /// Errors for each call, instead of those of the table.
   std::vector<int> errors = {};
   /// False: descriptors, threads, child processes and memory that the body leaves are no fault.
   bool checks_leaks = true;
-  /// False: every run is in this process. What the body does there stays, and a crash ends the program.
+  /// False: every run is in this process. The body's effects there stay, and a crash ends the program.
   bool isolates = true;
   /// For one run, its checks included; only where it is isolated.
   std::chrono::nanoseconds limit = std::chrono::seconds(10);
@@ -71,7 +71,7 @@ struct SweptFailure {
   int error = 0;
   std::uint64_t nth = 0;  ///< Among the calls of the syscall, from 1 on.
   AfterFailure outcome = AfterFailure::not_reached;
-  std::string detail;  ///< What was left open, or the exception's text; may be empty.
+  std::string detail;  ///< The things left open, or the exception's text; may be empty.
 };
 
 class Sweep {
@@ -79,7 +79,7 @@ class Sweep {
   std::vector<SweptFailure> failures;
   std::string why_none;          ///< Why nothing was failed; empty if something was.
   std::string why_not_isolated;  ///< Why runs were in this process; empty if each was in a child.
-  std::string left_always;       ///< What the body leaves without a failure, too; empty if nothing.
+  std::string left_always;       ///< The things that the body leaves without a failure, too; empty if none.
 
   /// True if failures were tried, all were met, and each was survived or reported; and the body leaves nothing by
   /// itself.
@@ -168,8 +168,9 @@ struct ChildRun {
 };
 
 SYSCOST_EXPORT ChildRun run_in_child(const std::function<std::string()>& body, std::chrono::nanoseconds limit);
-/// What the program holds of glibc's heap, and a constant. The difference of two is exact for one thread. Always 0 with
-/// another allocator, with a glibc before 2.33, and once the running test has failed. Takes and frees memory.
+/// The bytes that the program holds of glibc's heap, plus a constant. The difference of two is exact for one thread.
+/// Always 0 with another allocator, with a glibc before 2.33, and once the running test has failed. Takes and frees
+/// memory.
 SYSCOST_EXPORT std::uint64_t heap_bytes();
 
 /// True if the body said that all is well. `text` has the room that earlier runs took, so that it takes none itself.
@@ -201,7 +202,7 @@ inline std::vector<int> swept_errors(const std::string& syscall, const SweepOpti
 }
 
 /// By how much the heap grows at least in each of three to six more runs, beyond what it grows by without the failure.
-/// What is made once, such as a buffer or a cache, is no leak.
+/// A thing made once, such as a buffer or a cache, is no leak.
 template <class Body>
 std::uint64_t heap_leak(Body& body, const SweptFailure& failure, const SweepOptions& options, std::string& text) {
   constexpr int kRuns = 3;
@@ -280,7 +281,7 @@ void try_failure(Body& body, SweptFailure& failure, const SweepOptions& options,
   failure.detail = std::to_string(bytes) + (bytes == 1 ? " byte of the heap" : " bytes of the heap");
 }
 
-/// What a child says of a failure: the outcome as a letter, then the detail.
+/// A child's report of a failure: the outcome as a letter, then the detail.
 inline std::string text_of(const SweptFailure& failure) {
   return std::string(1, static_cast<char>('a' + static_cast<int>(failure.outcome))) + failure.detail;
 }
@@ -340,7 +341,7 @@ Sweep for_each_failure(std::string_view selector, Body&& body, const SweepOption
     sweep.why_none = "the body fails by itself" + (text.empty() ? std::string() : ": " + text);
   }
   if (!sweep.why_none.empty()) return sweep;
-  // What the body opens once and keeps is not left by each run.
+  // A thing that the body opens once and keeps is not left by each run.
   if (!sweep.left_always.empty()) {
     if (options.prepare) options.prepare();
     const LeakCheck again;

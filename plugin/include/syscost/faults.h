@@ -135,7 +135,7 @@ inline When after(std::uint64_t bytes) {
   return when;
 }
 
-/// What happens to a call that is hit, if it is not just an error.
+/// The effect on a call that is hit, if it is not just an error.
 struct Effect {
   std::optional<std::int64_t> result = {};  ///< No call is made; -errno, or what the call returns.
   /// The call reads or writes at most so many, 1 or more. One that would move no more is not hit. docs/faults.md lists
@@ -219,7 +219,7 @@ class SYSCOST_EXPORT Forbid {
   std::uint64_t hits() const;
   /// The first 16 of them.
   std::vector<ForbiddenCall> calls() const;
-  /// What the end would report; empty if nothing was called. After this the end reports nothing.
+  /// The text that the end would report; empty if nothing was called. After this the end reports nothing.
   std::string take_report();
 
  private:

@@ -165,7 +165,7 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
   SYSCOST_CHECK_SYSCALLS_(selector, ==, limit, GTEST_FATAL_FAILURE_, __VA_ARGS__)
 
 /// Fails if the statement leaves a descriptor, a thread or a child process that was not there before. It needs no
-/// backend. What other threads of the program open meanwhile counts, too.
+/// backend. Things that other threads of the program open meanwhile count, too.
 #define SYSCOST_CHECK_LEAKS_(fail, ...)                                             \
   GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                     \
   if (const testing::AssertionResult syscost_result =                               \

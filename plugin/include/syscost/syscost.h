@@ -62,7 +62,7 @@ class SYSCOST_EXPORT Scope {
   Cost cost_;
 };
 
-/// What `body()` costs. An exception passes through, and its numbers are gone with it.
+/// The cost of `body()`. An exception passes through, and its numbers are gone with it.
 template <class Body>
 Cost measure(Body&& body, Reach reach = Reach::thread) {
   Scope scope(reach);
@@ -76,9 +76,9 @@ Cost measure(Body&& body, Reach reach = Reach::thread) {
 /// of its syscalls is counted.
 SYSCOST_EXPORT std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector = "*");
 
-/// What a stretch of code leaves open: descriptors, threads and child processes that were not there when the object was
-/// made. Mappings do not count, because allocators keep memory. Needs no backend; reads /proc, by syscalls that are not
-/// counted. Other threads may open and close things meanwhile: what is open when left() is called counts.
+/// The things that a stretch of code leaves open: descriptors, threads and child processes that were not there when the
+/// object was made. Mappings do not count, because allocators keep memory. Needs no backend; reads /proc, by syscalls
+/// that are not counted. Other threads may open and close things meanwhile: what is open when left() is called counts.
 class SYSCOST_EXPORT LeakCheck {
  public:
   LeakCheck();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the agent does in a program that was not linked with syscost. `hook_gtest` looks for GoogleTest in `modules` and
+// The agent's work in a program that was not linked with syscost. `hook_gtest` looks for GoogleTest in `modules` and
 // puts functions of ours where it calls its own; true where it found one. Before main(), one thread. (Catch2 and
 // doctest have adapters that linked programs use as well: adapters/catch2, adapters/doctest.)
 #pragma once

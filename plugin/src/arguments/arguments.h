@@ -19,16 +19,16 @@ namespace syscost {
 
 enum class ArgumentKind : std::uint8_t {
   number,           ///< An int.
-  unsigned_number,  ///< Of 32 bits.
-  long_number,      ///< Of 64 bits, with a sign.
-  size,             ///< Of 64 bits.
+  unsigned_number,  ///< 32 bits.
+  long_number,      ///< 64 bits, with a sign.
+  size,             ///< 64 bits.
   hexadecimal,
-  address,     ///< What is there is not kept.
+  address,     ///< Its target is not kept.
   descriptor,  ///< A file descriptor.
   directory,   ///< A file descriptor, or AT_FDCWD.
   path,        ///< The address of a string that the kernel has read if the call succeeded.
   mode,        ///< Permissions, in octal.
-  constants,   ///< Of a set with names.
+  constants,   ///< From a set with names.
 };
 
 /// Constants that an argument may have: flags, a choice, or both.

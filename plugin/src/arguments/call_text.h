@@ -16,7 +16,7 @@ struct ArgumentText {
   std::string text;
 };
 
-/// The arguments that the call reads: `open` without O_CREAT has no mode. What the trace does not have is `?`.
+/// The arguments that the call reads: `open` without O_CREAT has no mode. One that the trace lacks is `?`.
 std::vector<ArgumentText> argument_texts(const CallEvent& event);
 
 /// `3`, `0x7f1200000000`, `-1 ENOENT (No such file or directory)`; `?` for a call that never comes back.

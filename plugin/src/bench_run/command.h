@@ -50,7 +50,7 @@ struct CommandEnd {
   pid_t process = -1;
   int status = 0;  ///< As waitpid() gives it.
 
-  /// As a shell gives it: 128 and the signal's number where a signal ended it. Of a command that was executed.
+  /// As a shell gives it: 128 and the signal's number where a signal ended it. Only for a command that was executed.
   int exit_code() const;
   bool has_passed() const { return error == 0 && status == 0; }
 };

@@ -327,7 +327,7 @@ std::string when(const Notes::End& end, const std::vector<Program>& programs, co
     ++processes;
     if (one.name == end.program) its = &one;
   }
-  // Of several processes of one number, as in containers, it is not known which one this is.
+  // Where several processes have one number, as in containers, it is not known which one this is.
   if (processes > 1 || (processes == 1 && its == nullptr)) return {};
   if (its == nullptr) {
     // A program may end as it likes if another process of it runs the tests: it listed them, or started that process.

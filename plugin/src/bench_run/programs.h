@@ -21,10 +21,10 @@ struct ProgramFile {
   std::string path;             ///< Absolute, without symbolic links where the file has such a name.
   std::string path_to_execute;  ///< As it was found.
   FileKind kind = FileKind::script;
-  std::string interpreter;        ///< Of a dynamic program, its loader; of a script, the program that runs it.
+  std::string interpreter;        ///< A dynamic program's loader; for a script, the program that runs it.
   bool is_for_injection = false;  ///< FileView::is_for_injection(), and it gives no rights.
-  bool holds_tests = false;  ///< Of a framework that the agent knows; linked into it or a library of the framework.
-  std::string build_id;      ///< Of the linker, in hex; empty where there is none.
+  bool holds_tests = false;  ///< By a framework that the agent knows; linked into it or a library of the framework.
+  std::string build_id;      ///< The linker's, in hex; empty where there is none.
 
   /// The name under which the kernel knows the process: of a script that of its interpreter.
   std::string process_name() const;
@@ -41,7 +41,7 @@ std::optional<ProgramFile> read_program(const std::string& path);
 /// runner it runs, and `bench run` names it at its end: the preloaded part of the runner wrote it down.
 struct OutOfReach {
   std::string why;     ///< A sentence that begins with the program's name.
-  std::string remedy;  ///< What to do.
+  std::string remedy;  ///< Says what to do.
 };
 /// Nothing where the agent can be preloaded into a program of this kind.
 std::optional<OutOfReach> out_of_reach(const std::string& name, agent::FileKind kind);

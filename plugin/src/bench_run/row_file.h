@@ -27,12 +27,12 @@ class RowFile {
   /// are; then their rows go nowhere, and their verdict stays.
   void tell_programs() const;
 
-  /// What the rows of the programs below are of. Others may append to the file, too. A file that cannot be read back,
+  /// The kind of the rows of the programs below. Others may append to the file, too. A file that cannot be read back,
   /// as a device, counts as one with rows of tests.
   enum class Rows { none, of_programs_without_tests, of_tests };
   Rows rows_of_this_run() const;
 
-  /// Of a program below.
+  /// A program below.
   struct Program {
     std::string name;
     std::string process;      ///< Its id.

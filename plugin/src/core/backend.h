@@ -32,7 +32,7 @@
 
 namespace syscost {
 
-/// What a backend can measure. If a flag is false, its column is empty in every row, by construction.
+/// The things that a backend can measure. If a flag is false, its column is empty in every row, by construction.
 struct Capabilities {
   bool entries = false;     ///< Trips into the kernel; with `calls` also restarts, in_flight and no_return.
   bool calls = false;       ///< Logical calls with their result.
@@ -69,7 +69,7 @@ struct Crossing {
   Generation returned_in = 0;
   Lane returned_lane = Lane::kProcess;  ///< On which it ended.
   SyscallId id;
-  std::string_view program = {};  ///< Of the child that made it; empty = the process itself. Valid during add().
+  std::string_view program = {};  ///< That of the child that made it; empty = the process itself. Valid during add().
   enum class Outcome { kCall, kRestart, kNoReturn } outcome = Outcome::kCall;
   int error = 0;  ///< errno, 0 = success.
   bool has_latency = false;
@@ -79,7 +79,7 @@ struct Crossing {
   bool is_short = false;             ///< It moved less than asked.
   bool is_injected = false;          ///< A fault answered or changed it.
   bool is_traced = false;            ///< CallTrace has an event of it.
-  Maker maker = Maker::opener;       ///< Of a backend that counts no entries.
+  Maker maker = Maker::opener;       ///< Only from a backend that counts no entries.
 };
 
 /// Receives crossings; a plain interface because std::function may allocate.
@@ -97,7 +97,7 @@ struct Losses {
   std::uint64_t lost = 0;  ///< Not recorded at all.
 };
 
-/// What measuring costs here, measured at open(); empty = not measured.
+/// The cost of measuring here, measured at open(); empty = not measured.
 struct Calibration {
   double armed_ns_per_call = 0;  ///< Added to one syscall while armed.
   bool measured = false;

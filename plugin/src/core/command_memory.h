@@ -24,7 +24,7 @@ class CommandMemory {
   CommandMemory(const CommandMemory&) = delete;
   CommandMemory& operator=(const CommandMemory&) = delete;
 
-  /// What these programs need to find the memory in which they count.
+  /// The text by which these programs find the memory in which they count.
   virtual std::string command_memory() const = 0;
   /// When the command has ended: each is a lost event of Backend::hidden_losses(), too.
   virtual std::vector<BlindSpot> blind_spots() const = 0;

@@ -43,7 +43,7 @@ Count beyond_backend(std::string reason, std::string_view other) {
 }
 
 Count not_measured(std::string_view what) {
-  // Dispatch has all numbers except entries. Of the two backends with entries, seccomp needs no privilege.
+  // Dispatch has all numbers except entries. Two backends have entries, and seccomp needs no privilege.
   return beyond_backend("The backend in use does not measure " + std::string(what) + ".",
                         what.starts_with("entries") ? "seccomp" : "dispatch");
 }

@@ -38,7 +38,7 @@ struct Measured {
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  /// What CallDetail::stack names in the table; null = nothing, or sites (core/call_stack.h).
+  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites (core/call_stack.h).
   const StackSource* stacks = nullptr;
   // With a trace (call_trace.h) only.
   std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
@@ -61,7 +61,7 @@ struct CostData {
   CallTable table;
   ChildTables children;  ///< Not in `table`.
   Measured measured;
-  std::shared_ptr<const Filter> filter;               ///< What was counted; null = everything.
+  std::shared_ptr<const Filter> filter;               ///< The calls that were counted; null = all.
   std::uint64_t late = 0;                             ///< Counted into the window after it had been read.
   std::uint64_t lost = 0;                             ///< Happened and was not recorded.
   std::unique_ptr<CostExtra, DeleteCostExtra> extra;  ///< Null = nothing of it.

@@ -39,7 +39,7 @@ struct FaultRule {
   std::uint64_t last = kEver;
   std::uint64_t step = 1;
   bool is_per_thread = false;  ///< Each thread numbers its own calls, as strace does; else one number for all.
-  /// Of these, as many as this says, from 0 to 1, by a generator of numbers that begins with `seed`.
+  /// The share of these that is hit, from 0 to 1, by a generator of numbers that begins with `seed`.
   double probability = 1;
   std::uint64_t seed = 0;
   /// Hit only when matching calls have moved so many bytes. The call that comes to it moves what is left.
@@ -53,7 +53,7 @@ struct FaultRule {
   std::uint32_t kinds = 0;     ///< Bits 1 << (st_mode >> 12); 0 = any.
   bool has_file() const { return descriptor.has_value() || !path.empty() || kinds != 0; }
 
-  /// What a hit does.
+  /// The effect of a hit.
   std::optional<std::int64_t> result;       ///< No call is made, and this is the result: -errno, or a value.
   std::optional<std::uint64_t> most_bytes;  ///< The call moves at most so many, 1 or more; else it is not hit.
   std::uint64_t delay_enter_ns = 0;
@@ -67,10 +67,10 @@ struct FaultRule {
 struct FaultHit {
   std::uint32_t number = 0;
   std::array<std::uint64_t, 6> arguments = {};
-  std::optional<std::int64_t> result;  ///< What this rule or an inner one answered; empty = the call was made.
+  std::optional<std::int64_t> result;  ///< The answer of this rule or an inner one; empty = the call was made.
   std::uint32_t thread = 0;            ///< The kernel's id.
   std::uint32_t stack = 0;             ///< CallDetail::stack; 0 = unknown.
-  std::vector<CallEvent::Text> paths;  ///< Of its arguments; one that could not be read is missing.
+  std::vector<CallEvent::Text> paths;  ///< Those in its arguments; one that could not be read is missing.
 };
 
 struct FaultCounts {
@@ -86,8 +86,8 @@ struct FaultId {
   std::uint64_t generation = 0;  ///< 0 = none.
 };
 
-/// What a backend that makes or answers the program's calls can do to them. Any thread may call any function at any
-/// time; none makes a syscall or takes memory of the heap, except close() with hits.
+/// Puts faults into the program's calls, for a backend that makes or answers them. Any thread may call any function at
+/// any time; none makes a syscall or takes memory of the heap, except close() with hits.
 class FaultInjector {
  public:
   static constexpr std::string_view kExtension = "faults";  ///< Backend::extension()
@@ -107,12 +107,12 @@ class FaultInjector {
   virtual Result<void> begin_stacks() {
     return Failure{"backend dispatch alone finds them", "use --syscost_backend dispatch"};
   }
-  /// What is known of the stacks of hits; null before begin_stacks(), if the backend has none by itself.
+  /// The source of the stacks of hits; null before begin_stacks(), if the backend has none by itself.
   virtual const StackSource* stacks() const { return nullptr; }
   /// The first hits of a rule with keeps_hits.
   virtual std::vector<FaultHit> hits(FaultId rule) const = 0;
-  /// No call that begins after this meets the rule. What it has counted and kept stays until close(). A backend that
-  /// cannot do this does nothing: then the rule ends by close() alone.
+  /// No call that begins after this meets the rule. Its counts and kept hits stay until close(). A backend that cannot
+  /// do this does nothing: then the rule ends by close() alone.
   virtual void stop(FaultId /*rule*/) {}
   /// The same, and another rule may take the place of what was counted.
   virtual void close(FaultId rule) = 0;

@@ -39,7 +39,7 @@ struct SeenFile {
 struct FileCall {
   static constexpr std::uint32_t kMark = ~std::uint32_t{0};  ///< In place of a number: FileRecorder::mark().
 
-  std::uint32_t number = 0;  ///< Of the native ABI.
+  std::uint32_t number = 0;  ///< The native ABI's.
   std::array<std::uint64_t, 6> arguments = {};
   std::int64_t result = 0;  ///< -errno for a failure.
   bool has_returned = false;
@@ -48,20 +48,20 @@ struct FileCall {
   std::uint64_t ended = 0;
   std::uint32_t stack = 0;  ///< CallDetail::stack; 0 = unknown.
 
-  /// Of a call with a descriptor: its file, before the call. Of one with a path: the file there before the call; of
-  /// open, after symbolic links. Of link: the file that gets one more name.
+  /// For a call with a descriptor: its file, before the call. For one with a path: the file there before the call; for
+  /// open, after symbolic links. For link: the file that gets one more name.
   SeenFile object;
-  /// Of a path: the directory in which its last name is.
+  /// For a path: the directory in which its last name is.
   SeenFile folder;
-  /// After a call that may make a file: the file there now. Of a rename: the file that was at the second path before.
+  /// After a call that may make a file: the file there now. For a rename: the file that was at the second path before.
   SeenFile other;
-  SeenFile other_folder;   ///< Of the second path.
-  std::string path;        ///< As given, without slashes at its end. Of a mark: its name.
+  SeenFile other_folder;   ///< The second path's.
+  std::string path;        ///< As given, without slashes at its end. For a mark: its name.
   std::string other_path;  ///< The second path; of symlink, its target.
 
   std::string data;              ///< That the call wrote, as it was when the call began; `result` bytes of it count.
   std::uint64_t offset = 0;      ///< Where in the file it wrote it.
-  std::uint32_t file_flags = 0;  ///< Of the descriptor: O_APPEND, O_SYNC, O_DSYNC.
+  std::uint32_t file_flags = 0;  ///< The descriptor's: O_APPEND, O_SYNC, O_DSYNC.
 };
 
 /// Records the calls of one stretch at a time.

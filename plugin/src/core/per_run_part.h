@@ -22,13 +22,13 @@ struct PerRunPart {
   std::uint64_t calls = 0;  ///< Entries, if the backend sees no calls.
   /// By errno, without zeros. Empty if errors were not measured, or if the counts of one errno lie on no line.
   std::optional<std::map<int, std::uint64_t>> errors;
-  /// Of Tally::bytes. Empty if bytes were not measured, or if they lie on no line.
+  /// The part of Tally::bytes. Empty if bytes were not measured, or if they lie on no line.
   std::optional<std::uint64_t> bytes;
 };
 
 /// Holds only syscalls with a known number of per-run calls.
 using PerRunParts = std::map<SyscallId, PerRunPart>;
-/// Of child processes, by program.
+/// The parts of child processes, by program.
 using ChildPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
 
 /// One of several passes of the same loop. `cost` is not null.

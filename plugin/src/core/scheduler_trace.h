@@ -23,10 +23,10 @@ struct SchedulerEvent {
     woken,  ///< From here on it can run.
     created,
   };
-  /// What woke or created the thread.
+  /// The kind of thing that woke or created the thread.
   enum class Waker {
     unknown,
-    thread,  ///< Of this process.
+    thread,  ///< A thread of this process.
     other_process,
     kernel_thread,
     interrupt,  ///< A timer or a device. The thread that it interrupted is no waker.
@@ -35,10 +35,10 @@ struct SchedulerEvent {
   Kind kind{};
   std::uint64_t at_ns = 0;             ///< CLOCK_MONOTONIC.
   std::uint32_t thread = 0;            ///< As gettid() says it; 0 = a thread that had ended when it was first seen.
-  std::string_view name = {};          ///< Of the thread, as prctl(PR_SET_NAME) set it. Valid during add().
+  std::string_view name = {};          ///< The thread's, as prctl(PR_SET_NAME) set it. Valid during add().
   std::optional<SyscallId> call = {};  ///< In which the thread was; empty = in none: for example in a page fault.
-  Waker waker = Waker::unknown;        ///< Of kinds woken and created.
-  std::uint32_t waker_thread = 0;      ///< Of Waker::thread.
+  Waker waker = Waker::unknown;        ///< Only for kinds woken and created.
+  std::uint32_t waker_thread = 0;      ///< Only for Waker::thread.
   std::optional<SyscallId> waker_call = {};  ///< The same.
 };
 

@@ -99,7 +99,7 @@ class Filter {
   /// False when no number from kNumbers on is selected; true when some may be.
   bool may_select_beyond() const { return selector_.may_match_from(kNumbers); }
 
-  /// Of what `wanted` chooses, the syscalls that are not counted: "write", or "read, write, open and 96 more"; empty
+  /// The syscalls that `wanted` chooses and that are not counted: "write", or "read, write, open and 96 more"; empty
   /// when all are. Makes no allocation then, unless `wanted` has a regular expression.
   std::string left_out(const Selector& wanted) const;
 

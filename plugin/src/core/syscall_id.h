@@ -34,7 +34,7 @@ enum class FileKind : std::uint8_t {
   pipe = 6,
   socket = 7,
   other = 8,  ///< eventfd, perf events and similar files.
-  // Of calls that move data only:
+  // Only for calls that move data:
   terminal = 9,
   unknown = 10,  ///< It could not be asked for.
 };
@@ -42,11 +42,11 @@ enum class FileKind : std::uint8_t {
 /// All 0 = no detail. All values are those at the call's entry, except `status`.
 struct CallDetail {
   FileKind file = FileKind::none;
-  FileKind to = FileKind::none;   ///< Of a call that moves data from `file` to another file.
+  FileKind to = FileKind::none;   ///< The other file, for a call that moves data from `file` to it.
   bool is_kind_only = false;      ///< The call moves data: of its files the kinds count, and nothing else.
   bool is_driver_thread = false;  ///< A driver's thread made the call, not one of the program's.
   bool has_command = false;       ///< `command` could be read.
-  std::uint32_t device = 0;       ///< Of a device file, as the kernel packs it: major << 20 | minor.
+  std::uint32_t device = 0;       ///< A device file's, as the kernel packs it: major << 20 | minor.
   std::uint32_t request = 0;      ///< ioctl's second argument: the 32 bits that the kernel uses.
   std::uint32_t command = 0;      ///< The command in the request's argument, if a rule gives its position.
   std::uint32_t status = 0;       ///< The driver's error in the argument of a call that succeeded; 0 = no failure.
@@ -96,7 +96,7 @@ inline constexpr std::size_t kMaxRequestRules = 32;
 struct DeviceName {
   std::string node;    ///< `nvidia-uvm`, `dri/renderD128`; else `char 10:229`.
   std::string driver;  ///< The device's driver: `amdgpu`; empty when unknown.
-  std::string family;  ///< Of the device's major number in /proc/devices: `nvidia-uvm`; empty when unknown.
+  std::string family;  ///< The name of the device's major number in /proc/devices: `nvidia-uvm`; empty when unknown.
 };
 
 /// Names for a driver's numbers: the text after the device in a detail ("RM_ALLOC COMPUTE"), and a name for a device

@@ -162,12 +162,12 @@ struct Tally {
   std::uint64_t denied = 0;
   std::uint64_t bytes = 0;               ///< That `calls` moved or mapped (bytes.h).
   std::uint64_t bytes_released = 0;      ///< That `calls` unmapped.
-  std::uint64_t short_calls = 0;         ///< Of `calls`: they moved less than asked.
-  std::uint64_t by_started_threads = 0;  ///< Of `entries`, or of `calls` where only these are counted: by threads
-                                         ///< that began while the window was open.
+  std::uint64_t short_calls = 0;         ///< Those of `calls` that moved less than asked.
+  std::uint64_t by_started_threads = 0;  ///< Those of `entries`, or of `calls` where only these are counted, by
+                                         ///< threads that began while the window was open.
   std::uint64_t by_older_threads = 0;    ///< The same by older ones, but for the thread that opened the window.
-  std::uint64_t injected = 0;            ///< Of `calls` (seccomp: of `entries`): a fault answered or changed them.
-  ErrnoCounts errors;                    ///< Of `calls`, by errno.
+  std::uint64_t injected = 0;            ///< Those of `calls` (seccomp: of `entries`) that a fault answered or changed.
+  ErrnoCounts errors;                    ///< Errors of `calls`, by errno.
   SparseHistogram latency;               ///< One value per returned entry.
 
   /// Entries that had neither returned nor ended. 0 also when a backend that sees no entries left `entries` at 0.

@@ -28,7 +28,7 @@ struct Inode {
   Kind kind = Kind::file;
   mode_t mode = 0644;                       ///< The permission bits.
   std::shared_ptr<const std::string> data;  ///< A file's content, or a symbolic link's target. Null = empty.
-  std::map<std::string, Node> entries;      ///< Of a folder.
+  std::map<std::string, Node> entries;      ///< A folder's.
 
   std::string_view content() const { return data != nullptr ? std::string_view(*data) : std::string_view(); }
 };
@@ -80,21 +80,21 @@ struct EntryChange {
 
 struct Operation {
   Act act = Act::mark;
-  /// That is written, resized or synced. Of entries: that is made, moved or removed.
+  /// That is written, resized or synced; for entries: that is made, moved or removed.
   Node node = kNoNode;
   std::vector<EntryChange> entries = {};
-  /// Of entries: a file takes the place of another one.
+  /// For entries: a file takes the place of another one.
   bool replaces = false;
-  std::uint64_t offset = 0;                           ///< Of a write.
-  std::shared_ptr<const std::string> data = nullptr;  ///< Of a write.
-  std::uint64_t size = 0;                             ///< Of a resize.
+  std::uint64_t offset = 0;                           ///< A write's.
+  std::shared_ptr<const std::string> data = nullptr;  ///< A write's.
+  std::uint64_t size = 0;                             ///< A resize's.
   /// The call itself waited until its change was on the disk: O_SYNC, O_DSYNC.
   bool is_synced = false;
   /// Times, by one counter: when the call began and when it returned. Operations are in the order of `ended`. All 0 in
   /// a log of one thread made by hand: each ended before the next began.
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
-  std::string text = {};  ///< In words: `rename a -> b`. Of a mark: its name.
+  std::string text = {};  ///< In words: `rename a -> b`. For a mark: its name.
 };
 
 struct Snapshot {

@@ -30,9 +30,9 @@ enum class Part : std::uint8_t { entries, data, size };
 struct Change {
   std::uint32_t operation = 0;
   Part part = Part::entries;
-  Node node = kNoNode;                    ///< Of data and size.
-  std::uint64_t offset = 0;               ///< Of data: in the file. Of a resize, data are zeros beyond the new end.
-  std::uint64_t length = 0;               ///< Of data: bytes. Of a size: the size.
+  Node node = kNoNode;                    ///< Only for data and size.
+  std::uint64_t offset = 0;               ///< For data: in the file. A resize's data are zeros beyond the new end.
+  std::uint64_t length = 0;               ///< For data: bytes. For size: the size.
   std::vector<std::uint32_t> after = {};  ///< The changes that it needs; each comes before it in Plan::changes.
 };
 
@@ -54,7 +54,7 @@ struct Plan {
 /// `initial` holds the inodes that operations make, too; all that its folders name is on the disk.
 Plan make_plan(const Image& initial, std::span<const Operation> log, const Settings& settings);
 
-/// What is on the disk if exactly `persisted` reached it.
+/// The files on the disk if exactly `persisted` reached it.
 Image image_of(const Image& initial, std::span<const Operation> log, const Plan& plan, const Changes& persisted);
 
 }  // namespace syscost::crash

@@ -34,7 +34,7 @@ class ScratchFolder {
   ~ScratchFolder();
 
   const std::string& path() const { return path_; }
-  /// Removes what lies in it. What is left is still there at the end, and told then.
+  /// Removes what lies in it. Anything left is still there at the end, and told then.
   void clear() const;
 
  private:

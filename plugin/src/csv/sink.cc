@@ -258,7 +258,7 @@ Result<void> Sink::make_usable() {
   *this = std::move(reopened.value());
   has_header_ = has_header_ || (before.has_header_ && !is_regular_);
   has_loss_ = before.has_loss_;
-  // What we know of the file holds only for the same one: without a descriptor of ours, another may have got its
+  // Our knowledge of the file holds only for the same one: without a descriptor of ours, another may have got its
   // number.
   struct stat file {};
   if (is_open || !is_regular_ || !before.is_regular_ || status_of(fd_, &file) != 0) return {};
@@ -356,8 +356,8 @@ Result<void> Sink::write_all(std::string_view bytes, off_t size_before) const {
   return check_written(size_before + static_cast<off_t>(bytes.size()));
 }
 
-/// What answers our writes may not be the kernel: a library that replaces functions in memory, a filter, a tracer. Then
-/// rows would be missing without a word, and every comparison of the file would be good.
+/// Our writes may be answered by something other than the kernel: a library that replaces functions in memory, a
+/// filter, a tracer. Then rows would be missing without a word, and every comparison of the file would be good.
 Result<void> Sink::check_written(off_t expected) const {
   struct stat file {};
   if (!is_regular_) return {};

@@ -89,7 +89,7 @@ class Sink {
   bool is_locked_out_ = false;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  // Of a regular file:
+  // For a regular file:
   off_t seen_end_ = 0;  ///< Its size when we last saw it.
   off_t own_begin_ = -1;
   off_t own_end_ = -1;  ///< Where the rows of our last append() are. -1 = we have written none.

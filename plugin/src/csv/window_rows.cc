@@ -66,7 +66,7 @@ std::pmr::string histogram_text(const Histogram& latency) {
   return text;
 }
 
-/// Of `calls`, `errors` and `errnos`, what a run of the loop makes whatever its length.
+/// The part of `calls`, `errors` and `errnos` that a run of the loop makes whatever its length.
 void set_per_run(Row& row, const PerRunPart& part) {
   row.set(Column::kPerRunCalls, part.calls);
   if (!part.errors.has_value()) return;

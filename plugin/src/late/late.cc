@@ -211,7 +211,7 @@ void* open_in_library_path() {
   return nullptr;
 }
 
-/// What dlsym() finds our functions in. Never closed. Null after fail().
+/// The library in which dlsym() finds our functions. Never closed. Null after fail().
 void* open_library() {
   if (is_linked_statically()) {
     fail("it is linked statically (-static or -static-pie)",

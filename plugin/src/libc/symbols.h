@@ -7,7 +7,7 @@
 // to the name, and our calls would go to the fake. So we look the name up in the symbol table of libc itself, as the
 // loader has mapped it. Nothing here calls a function, because the program may define that one, too.
 //
-// Used where our code is a part of the program (late, the adapters). What our shared libraries call needs no care:
+// Used where our code is a part of the program (late, the adapters). Calls of our shared libraries need no care:
 // names.cc.
 #pragma once
 
@@ -32,7 +32,7 @@ inline bool is_same(const char* one, const char* other) {
   return *one == *other;
 }
 
-/// What the loader has mapped, with the tables by which it finds symbols.
+/// An object that the loader has mapped, with the tables by which it finds symbols.
 class Module {
  public:
   explicit Module(const link_map* map) : map_(map) {

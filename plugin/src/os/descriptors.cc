@@ -38,7 +38,7 @@ int move_fd_high(int fd) {
 namespace {
 
 // For the child side of fork(). Signal-safe by being lock-free.
-// What the file is known by << 32 | kept by children << 31 | fd + 1; 0 = free.
+// known_by() of the file << 32 | kept by children << 31 | fd + 1; 0 = free.
 std::array<std::atomic<std::uint64_t>, 64> g_descriptors{};
 
 constexpr std::uint64_t kChildrenKeepIt = 1ULL << 31;
@@ -186,7 +186,7 @@ ssize_t receive_passing(int socket, void* message, std::size_t size, PassedDescr
 
 namespace {
 
-/// Of copies(), which promises errno.
+/// The failure of copies(), which promises errno.
 Failure copies_failure(std::string_view operation, int error) {
   Failure failure = errno_failure(operation, "the socket that keeps descriptors", error);
   errno = error;

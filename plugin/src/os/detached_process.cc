@@ -96,7 +96,7 @@ struct Launch {
   std::array<int, kMaxDescriptors> descriptors;
   std::size_t descriptor_count;
   std::uint64_t capabilities;
-  void* stack;    ///< Of the program's own start.
+  void* stack;    ///< For the program's own start.
   pid_t session;  ///< The process that starts the program; set by the kernel before it runs.
   pid_t program;  ///< Set by the children, which share our memory until they execute or exit.
   int error;
@@ -106,7 +106,7 @@ struct Launch {
 // through syscall(2), never through the C library's functions: a sanitizer stands before those, and ThreadSanitizer's
 // would take the child's dispositions and its end for this process's own.
 
-/// Capabilities outlive execve as ambient ones. What fails here the program will say. Of this task only: the measured
+/// Capabilities outlive execve as ambient ones. The program will report a failure here. Only this task's: the measured
 /// process keeps its own sets.
 void keep_capabilities(std::uint64_t wanted) {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};

@@ -20,7 +20,7 @@ extern "C" char* __progname;
 namespace syscost {
 namespace {
 
-/// What the program prints, counts and names, and which files its caller's own rights open.
+/// They choose what the program prints, counts and names, and which files its caller's own rights open.
 constexpr std::array<std::string_view, 3> kHarmlessPrefixes = {"SYSCOST_", "GTEST_", "BENCHMARK_"};
 /// Where it runs, and the commit that CI systems name.
 constexpr std::array<std::string_view, 11> kHarmlessNames = {"CI",

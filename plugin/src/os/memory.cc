@@ -230,7 +230,7 @@ std::uint64_t room() {
   return std::min(left(limit_of(RLIMIT_AS), pages[0]), left(limit_of(RLIMIT_DATA), pages[5]));
 }
 
-/// Of a thread that the program starts without a word about its size.
+/// The stack size of a thread that the program starts without a word about it.
 std::size_t usual_stack() {
   pthread_attr_t usual;
   if (pthread_getattr_default_np(&usual) != 0) return 0;

@@ -117,7 +117,7 @@ void forget_own_mapping(const void* start) {
 long lock_all_but_ours(unsigned long flags, RawCall call) {
   MemorySizes sizes;
   if (!measure_memory(call, sizes) || sizes.of_program > sizes.limit) return -ENOMEM;
-  // Of what comes later the limit is not asked here, so this part works as the program wants it.
+  // For later mappings the limit is not asked here, so this part works as the program wants it.
   const unsigned long later = flags & ~static_cast<unsigned long>(MCL_CURRENT);
   const long result = (later & MCL_FUTURE) != 0 ? call(SYS_mlockall, static_cast<long>(later), 0, 0, 0, 0, 0)
                                                 : call(SYS_munlockall, 0, 0, 0, 0, 0, 0);

@@ -40,7 +40,7 @@ struct SyscallFigures {
   std::optional<std::uint64_t> returned;              ///< Those that returned while it was armed.
   std::vector<std::pair<int, std::uint64_t>> errors;  ///< errno (positive) and how often.
   bool has_errors = false;                            ///< The tool counts errors; false: `errors` means nothing.
-  std::vector<LatencyBucket> latency;                 ///< Of `returned`; powers of two.
+  std::vector<LatencyBucket> latency;                 ///< That of `returned`; powers of two.
   std::optional<std::uint64_t> latency_sum_ns;
   std::optional<std::uint64_t> latency_min_ns;
   std::optional<std::uint64_t> latency_max_ns;

@@ -31,7 +31,7 @@
 namespace syscost::session {
 namespace {
 
-/// Of a command that is measured as a whole: what needs a look into its processes.
+/// Refuses options that need a look into the processes of a command that is measured as a whole.
 Result<void> check_outside(const Options& all) {
   if (all.backend == BackendChoice::none) {
     return Failure{"a command measured as a whole has only counts, and --backend none counts nothing",

@@ -39,7 +39,7 @@ struct SourceFrame {
   std::pmr::string function;     ///< With namespaces and classes, without parameters; empty = unknown.
   std::pmr::string file;         ///< Normalised; mostly absolute; empty = unknown.
   std::uint32_t line = 0;        ///< Where this frame calls the one inside it; 0 = unknown.
-  std::uint32_t first_line = 0;  ///< Of the function, if it is in the same file; 0 = unknown.
+  std::uint32_t first_line = 0;  ///< The function's, if it is in the same file; 0 = unknown.
 };
 
 /// The source of an address, as far as it is known.
@@ -51,7 +51,7 @@ struct Place {
   bool is_signal_frame = false;
 };
 
-inline constexpr int kSocketDescriptor = 3;  ///< Of the helper.
+inline constexpr int kSocketDescriptor = 3;  ///< The helper's.
 
 /// If the helper has no answer to a question after so many seconds, it ends.
 inline constexpr unsigned kMostSecondsForAnswer = 30;
@@ -60,7 +60,7 @@ inline constexpr unsigned kMostSecondsForAnswer = 30;
 inline constexpr std::uint32_t kMaxQuestionBytes = 16U << 20;
 inline constexpr std::uint32_t kMaxAnswerBytes = 64U << 20;
 inline constexpr std::uint32_t kMaxFrames = 200;      ///< Inlined into each other at one address.
-inline constexpr std::size_t kMaxTextBytes = 4096;    ///< Of a function's name or a file's path.
+inline constexpr std::size_t kMaxTextBytes = 4096;    ///< For a function's name or a file's path.
 inline constexpr std::size_t kMaxAddresses = 20'000;  ///< In one question.
 
 /// Asks for addresses of one file.

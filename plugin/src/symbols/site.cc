@@ -74,7 +74,7 @@ std::string_view base_name(std::string_view path) {
   return path.substr(path.find_last_of('/') + 1);
 }
 
-/// Folders of the operating system. What an administrator installs is below /usr/local.
+/// Folders of the operating system. Software that an administrator installs is below /usr/local.
 bool is_of_system(std::string_view path) {
   constexpr std::array<std::string_view, 6> kFolders = {"/usr/", "/lib/", "/lib64/", "/lib32/", "/libx32/", "/bin/"};
   return starts_with_any(path, kFolders) && !path.starts_with("/usr/local/");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a process does between its tests: its own thread, threads that begin and end there, children, and a server that
-// is older than all tests. The numbers of getppid are known. When the server closes what `Gap` hands over is not: it
-// may be in the test, after it, or in the next one.
+// A process between its tests: its own thread, threads that begin and end there, children, and a server
+// that is older than all tests. The numbers of getppid are known. When the server closes what `Gap` hands over is not:
+// it may be in the test, after it, or in the next one.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -187,7 +187,7 @@ TEST_F(Contained, WhatTheProgramDoesWithSigchldPlaysNoPart) {
   EXPECT_EQ(outcome(aborts).outcome, AfterFailure::crashed);
   EXPECT_EQ(check([&](const CrashPoint&) { return aborts(); }).failed.at(0).message, "the check was ended by: Aborted");
   EXPECT_EQ(heard, 0);
-  // Of its own child it hears, also in the code.
+  // It hears of its own child, also in the code.
   EXPECT_TRUE(hears_of_a_child(heard));
   EXPECT_EQ(outcome([] { return !hears_of_a_child(heard); }).outcome, AfterFailure::reported);
   signal(SIGCHLD, SIG_IGN);

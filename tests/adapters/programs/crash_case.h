@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of power cuts share: a directory, and the texts that a file in it can have after one.
+// The common parts of tests of power cuts: a directory, and the texts that a file in it can have after one.
 #pragma once
 
 #include <fcntl.h>

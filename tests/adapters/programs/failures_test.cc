@@ -135,7 +135,7 @@ TEST_F(Failures, ALeakThatIsAlwaysThereIsSaidOnce) {
   EXPECT_FALSE(sweep.is_clean()) << "the body leaks all the same";
   // One more is a leak of the failure.
   EXPECT_EQ(for_each_failure(kCalls, [&] { return always(leaking); }).count(AfterFailure::leaked), 2U);
-  // What is opened once and kept is no leak.
+  // A descriptor that is opened once and kept is no leak.
   static int kept = -1;
   const Sweep once = for_each_failure(kCalls, [] {
     if (kept < 0) kept = dup(STDERR_FILENO);
@@ -283,7 +283,7 @@ TEST_F(Failures, MemoryOfEachSizeIsFound) {
     const auto leaks = [&](bool is_freed) {
       void* lost = std::malloc(bytes);
       __asm__ volatile("" : "+r"(lost) : : "memory");
-      // What is freed goes to where the other was taken from.
+      // A block that is freed goes to where the other was taken from.
       const std::string other(bytes, 'x');
       const bool fails = write_fails();
       if (is_freed || !fails) std::free(lost);
@@ -305,7 +305,7 @@ TEST_F(Failures, AsManyBlocksAsWithoutTheFailureAreNoLeak) {
   if (syscost::failure_detail::heap_bytes() == 0) GTEST_SKIP() << "the allocator does not say how much is in use";
   constexpr std::size_t kBytes = 3000;
   constexpr std::size_t kOfEachRun = 4;
-  // Of some numbers, runs with the failure take all of them, and runs without it take new memory.
+  // For some numbers of blocks, runs with the failure take all of them, and runs without it take new memory.
   for (std::size_t larger_free_blocks = 0; larger_free_blocks < 12 * kOfEachRun; ++larger_free_blocks) {
     std::vector<std::unique_ptr<char[]>> around(2 * larger_free_blocks);
     for (std::unique_ptr<char[]>& block : around) block = std::make_unique<char[]>(kBytes + 16);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of failing and forbidden calls share.
+// The common parts of tests of failing and forbidden calls.
 #pragma once
 
 #include <fcntl.h>

@@ -65,7 +65,7 @@ std::array<std::size_t, kTests> g_allocations{};
 class Heap : public ::testing::TestWithParam<int> {
  public:
   static void TearDownTestSuite() {
-    // What it finds at the begin depends on the environment and on process ids, too.
+    // The heap that it finds at the begin depends on the environment and on process ids, too.
     for (std::size_t i = 1; i < g_seen.size(); ++i) {
       std::printf("heap of test %zu: %+zd bytes from the kernel, %+zd in use, %+zd free, %zu allocations\n", i,
                   difference(g_seen[i].arena, g_seen[0].arena), difference(g_seen[i].uordblks, g_seen[0].uordblks),

@@ -144,7 +144,7 @@ TEST(MappedPeak, OfTheOldAbi) {
   munmap(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)), kBytes);
 }
 
-/// What a loop maps is not the test's.
+/// The memory that a loop maps is not the test's.
 TEST(MappedPeak, ExcludesALoop) {
   for (auto cycle : syscost::Loop("maps")) unmap(map(4), 4);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Power cuts while SQLite commits two transactions. What each setting promises is in SQLite's documentation of `PRAGMA
+// Power cuts while SQLite commits two transactions. Each setting's promise is in SQLite's documentation of `PRAGMA
 // synchronous`: so the states must hold exactly the failures that it names.
 #include <sqlite3.h>
 

@@ -15,7 +15,7 @@ void call(int times) {
   for (int i = 0; i < times; ++i) syscall(SYS_getppid);
 }
 
-/// Of the second test "opens".
+/// The calls of the second test "opens".
 int calls_of_second() {
   const char* const more = std::getenv("SYSCOST_TEST_CALLS");
   return more != nullptr ? std::atoi(more) : 50;

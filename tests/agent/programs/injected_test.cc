@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program sees of itself where syscost was put into its process: nothing. Linked statically.
+// A program into whose process syscost was put sees nothing of that. Linked statically.
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a hostile case is: a GoogleTest test that does something awkward around a known number of getppid calls.
+// A hostile case: a GoogleTest test that does something awkward around a known number of getppid calls.
 //
 // The conformance suite asks what one window counts; this asks what becomes of a user's test run. So each case is a
 // real test of a real GoogleTest program: hostile_test.py runs it bare and under each backend, between two ordinary
@@ -8,7 +8,7 @@
 //
 // HOW TO ADD A CASE. Write `HOSTILE(name, made, "sentence") { ... }` in the family's file: `made` is how often the
 // process (all threads, no children) calls getppid in it. A case that the machine cannot run says so by GTEST_SKIP.
-// What it must come to on each backend stands in expectations.py; then `hostile_test.py BIN --table > docs/hostile.md`.
+// The result to expect on each backend stands in expectations.py; then `hostile_test.py BIN --table > docs/hostile.md`.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 //
 // Starts a program in odd surroundings: attack_start HOW[,HOW...] PROGRAM [ARGUMENT...]
 //
-// What is done before main() cannot be a case of the program itself. Each HOW is a word or NAME=NUMBER; kHows has all.
+// Things done before main() cannot be a case of the program itself. Each HOW is a word or NAME=NUMBER; kHows has all.
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -274,7 +274,7 @@ std::vector<std::array<std::uint64_t, 2>> secrets_of(pid_t child) {
 }
 
 /// `times` children say a measured process's secret and end; then one more says it, lives, and makes 3000 calls while
-/// that process counts. What the process then counts it prints; it made no call itself.
+/// that process counts. The process prints what it then counts; it made no call itself.
 void steal(int times) {
   int cue[2] = {-1, -1};
   if (pipe(cue) != 0) _exit(4);

@@ -116,7 +116,7 @@ class Input {
   std::size_t size_;
 };
 
-/// A copy of the words elsewhere. What pointed into the stack points into the copy.
+/// A copy of the words elsewhere. A word that pointed into the stack points into the copy.
 void relocate(const Recorded& recorded, std::vector<std::uint64_t>& copy, WalkStart& start) {
   copy = recorded.words;
   const auto to = reinterpret_cast<std::uint64_t>(copy.data());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a project accepts is green and shown; all else of the same test is judged as before.
+// A change that a project accepts is green and shown; all else of the same test is judged as before.
 #include "judge/accept.h"
 
 #include <gtest/gtest.h>
@@ -240,7 +240,7 @@ TEST_F(Accepts, AreNotRunAgain) {
   EXPECT_EQ(open_tests({accept_of("data out, read")}), 0U);
 }
 
-// What is printed can be written into a commit message as it is.
+// The printed line can be written into a commit message as it is.
 TEST_F(Accepts, TakeTheLineThatBenchPrints) {
   const auto accepts_itself = [&](const stats::WindowSummary& before, const stats::WindowSummary& after) {
     const Comparison& row = judge_windows(before, after, {});

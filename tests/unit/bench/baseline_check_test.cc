@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What check judges against a baseline, and how: more calls, new failures, shares that a test may grow by, outcomes.
+// The verdicts of check against a baseline: more calls, new failures, shares that a test may grow by, outcomes.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // baseline on files of their own: what is written, that it says what the run said, and that a change of one test is a
-// diff of that test. What check prints is tested in tests/cli.
+// diff of that test. The output of check is tested in tests/cli.
 #include "model/baseline.h"
 
 #include <gtest/gtest.h>

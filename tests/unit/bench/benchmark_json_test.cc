@@ -31,7 +31,7 @@ std::string file_of(const std::string& entries) {
 
 class BenchmarkJson : public ::testing::Test {
  protected:
-  /// What `bench summary` prints of a file with this text; its exit code is in code_.
+  /// The output of `bench summary` for a file with this text; its exit code is in code_.
   std::string summary_of(const std::string& text) {
     std::ofstream(folder_.file("b.json")) << text;
     return printed({"summary", folder_.file("b.json")});

@@ -81,7 +81,7 @@ std::string repeated(std::string_view text, std::size_t times) {
   return all;
 }
 
-/// What is wrong with the file.
+/// The fault of the file.
 std::string fault_of_file(const std::string& text) {
   csv::Problems problems;
   parse_rules("it", text, problems);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What changed once and shows in many tests is said once.
+// A change that was made once and shows in many tests is said once.
 #include "commands/compare/causes.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ TEST(ContainedRun, EndsAtItsTimeLimitWithAllItsProcesses) {
   for (const pid_t process : processes_of(end)) EXPECT_NE(::kill(process, 0), 0) << process;
 }
 
-/// What a killed process leaves becomes a child of this one, which can wait for its end.
+/// A child of a killed process becomes a child of this one, which can wait for its end.
 class Heir {
  public:
   Heir() { ::prctl(PR_SET_CHILD_SUBREAPER, 1); }

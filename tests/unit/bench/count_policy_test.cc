@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What may vary: tolerances, volatile syscalls, and calls that moved between the tests of a program.
+// The counts that may vary: tolerances, volatile syscalls, and calls that moved between the tests of a program.
 #include "judge/count_policy.h"
 
 #include <gtest/gtest.h>

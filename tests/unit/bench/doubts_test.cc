@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is in doubt is decided by as many runs as chance needs, and no verdict depends on another test's counts but by
+// A count in doubt is decided by as many runs as chance needs, and no verdict depends on another test's counts but by
 // how many there are that vary.
 #include <gtest/gtest.h>
 

@@ -128,7 +128,7 @@ TEST(Evidence, IsThatOfTheOtherImplementation) {
   }
 }
 
-/// Of programs that behave alike, at most one of 1000 gates is red: here of 20 000, over counts that vary in several
+/// For programs that behave alike, at most one of 1000 gates is red: here of 20 000, over counts that vary in several
 /// ways.
 TEST(Evidence, IsHardlyEverFalse) {
   std::mt19937_64 random(35);  // NOLINT(bugprone-random-generator-seed): the same gates each time

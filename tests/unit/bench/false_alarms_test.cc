@@ -17,8 +17,8 @@ TEST(FalseAlarms, AreThoseSeenOnceOverTheRuns) {
   EXPECT_NEAR((FalseAlarms{3, 1}).at_most(), 4.744 / 3, 0.01);
 }
 
-// Suites of counts that vary with chances of all sizes, most of them never: estimate and truth over many suites. What
-// was seen once in n runs says what n - 1 runs leave unseen, which is a little more than what n do.
+// Suites of counts that vary with chances of all sizes, most of them never: estimate and truth over many suites. A
+// count that varied once in n runs says what n - 1 runs leave unseen, which is a little more than what n do.
 TEST(FalseAlarms, AreEstimatedOnTheCarefulSideInSimulatedSuites) {
   for (const auto& [runs, most] : std::vector<std::pair<std::size_t, double>>{{3, 1.3}, {5, 1.2}, {10, 1.12}}) {
     const simulation::AlarmsResult result = simulation::simulate_alarms(runs, 2000, 20261122);

@@ -141,7 +141,7 @@ TEST(FaultWords, SaysItInTheWordsOfThisCommand) {
   EXPECT_EQ(as_own_words("bench: another fault"), "bench: another fault");
 }
 
-// What a run showed of saving() when its fsync failed.
+// The result of a run of saving() whose fsync failed.
 Observed passed() {
   Observed observed;
   observed.has_row = true;

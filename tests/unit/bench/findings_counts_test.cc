@@ -54,7 +54,7 @@ std::vector<std::string> evidence_of(const std::string& rule, const std::string&
   return evidence_in(find_in(rows).found, rule);
 }
 
-/// Of notes; there must be no finding of this rule.
+/// The evidence of notes; there must be no finding of this rule.
 std::vector<std::string> notes_of(const std::string& rule, const std::string& rows) {
   const Findings all = find_in(rows);
   EXPECT_EQ(evidence_in(all.found, rule), std::vector<std::string>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What rules find in a made trace.
+// The findings of rules in a made trace.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ inline Texts evidence_of(std::string_view rule, MadeTrace& trace, bool of_notes 
   return texts;
 }
 
-/// Of notes; there must be no finding.
+/// The evidence of notes; there must be no finding.
 inline Texts notes_of(std::string_view rule, MadeTrace& trace) {
   EXPECT_EQ(evidence_of(rule, trace), Texts{});
   return evidence_of(rule, trace, true);

@@ -156,7 +156,7 @@ void fstat_of(MadeTrace& trace, int descriptor) {
       {{"dfd", std::to_string(descriptor)}, {"filename", "\"\""}, {"statbuf", "0x7f00"}, {"flag", "AT_EMPTY_PATH"}}, 0);
 }
 
-/// What bench says of a test that has this trace and these rows.
+/// All that bench says of a test that has this trace and these rows.
 Findings all_of(MadeTrace& trace,
                 const std::string& rows = testing::test_row({{"total_calls", "9"}, {"total_errors", "0"}})) {
   testing::Loaded loaded = testing::load(rows);
@@ -213,7 +213,7 @@ TEST(ManyCallsInOrder, TakesADescriptorThatIsOpenedAnewForAnotherFile) {
     anew.on("close", 4);
   }
   EXPECT_EQ(hits_of("many-calls", anew).size(), 0U);
-  // Of pipes, which the trace does not name.
+  // The same for pipes, which the trace does not name.
   MadeTrace pipes;
   for (int i = 0; i < 1200; ++i) {
     pipes.call("pipe2", {{"fildes", "0x7f00"}}, 0).on("fstat", 5).on("close", 5);

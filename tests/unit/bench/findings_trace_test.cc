@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the rules are told of a trace: paths, folders and descriptors as they were at each call.
+// The facts that the rules are told of a trace: paths, folders and descriptors as they were at each call.
 #include <gtest/gtest.h>
 
 #include <cstdint>

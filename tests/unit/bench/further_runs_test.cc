@@ -105,7 +105,7 @@ TEST_F(FurtherRuns, AreOfTheOpenProgramsAloneWhereTheCommandNamesThem) {
   EXPECT_NE(out_.str().find("no change after all: Suite.Test (net_tests)"), std::string::npos) << out_.str();
 }
 
-/// What runs of both sides in turns, in the place of a coin, make of the comparison.
+/// The comparison after runs of both sides in turns, in the place of a coin.
 class InTurns : public FurtherRuns {
  protected:
   std::string decide(const std::string& old_one, const std::string& new_one) {

@@ -160,7 +160,7 @@ TEST(Laws, SmallCountsShowNone) {
 }
 
 TEST(Laws, OneStepIsNone) {
-  // What an allocator does above its threshold. Of a block it would be said that it is 3 blocks large.
+  // Such are an allocator's counts above its threshold. It would be said of a block that it is 3 blocks large.
   EXPECT_EQ(scale::solve(counts_of({1, 10, 100, 1000, 10000, 100000, 1000000}, {0, 0, 0, 0, 0, 0, 3})).solution,
             Solution::too_few);
   EXPECT_EQ(scale::solve(counts_of({0, 1, 8, 64, 512}, {0, 0, 0, 1, 1})).solution, Solution::no_law);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a process makes once and keeps is told apart from what a test leaves each time (--syscost_leaks).
+// A thing that a process makes once and keeps is told apart from one that a test leaves each time (--syscost_leaks).
 #include "stats/repetitions.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What `bench run --live` shows of a file that grows.
+// The output of `bench run --live` for a file that grows.
 #include "commands/live/watch.h"
 
 #include <gtest/gtest.h>

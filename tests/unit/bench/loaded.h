@@ -16,7 +16,7 @@ struct Loaded {
   std::string problems;  ///< As they are printed.
 };
 
-/// Of a file `f.csv` that holds `first_line` and `rows`.
+/// Loads a file `f.csv` that holds `first_line` and `rows`.
 inline Loaded load(const std::string& rows, const model::LoadOptions& options = {},
                    const std::string& first_line = header()) {
   csv::Problems problems;

@@ -58,7 +58,7 @@ class MadeTrace {
   MadeTrace& on(std::string_view name, int descriptor, std::int64_t result = 0) {
     return call(name, {{"fd", std::to_string(descriptor)}}, result);
   }
-  /// Of all later calls.
+  /// The site of all later calls.
   MadeTrace& at(std::string_view site) {
     site_ = site;
     return *this;

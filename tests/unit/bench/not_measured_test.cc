@@ -45,7 +45,7 @@ Columns united(const std::vector<Columns>& all) {
   return out;
 }
 
-/// What is not measured, by the name of the test.
+/// The columns that are not measured, by the name of the test.
 const std::map<std::string, Columns>& kinds() {
   static const std::map<std::string, Columns> all = {
       {"Errors", kErrors},
@@ -150,7 +150,7 @@ class NotMeasured : public ::testing::TestWithParam<std::string> {
   }
   std::string file(const std::string& run) const { return folder_.file(run + ".csv"); }
 
-  /// What a command prints of `run`; $RUN stands for it in `args`.
+  /// The output of a command for `run`; $RUN stands for it in `args`.
   std::string printed(std::vector<std::string> args, const std::string& run, int* code = nullptr) const {
     for (std::string& arg : args) {
       if (arg == "$RUN") arg = file(run);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What further runs decide of the counts that differed between the first two.
+// The decisions of further runs on the counts that differed between the first two.
 #include "judge/open_counts.h"
 
 #include <gtest/gtest.h>

@@ -197,7 +197,7 @@ TEST(Correlations, OfSyscallsThatMoveTogetherAreToldOnce) {
     series[3].calls.push_back(written);
     series[4].calls.push_back(written);
   }
-  // Of ten pairs: openat with each of its set, write with pwrite64, and openat with write.
+  // Four of ten pairs: openat with each of its set, write with pwrite64, and openat with write.
   const Correlations correlations = correlations_of(series);
   ASSERT_EQ(correlations.found.size(), 4U);
   EXPECT_EQ(correlations.repeated, 6U);

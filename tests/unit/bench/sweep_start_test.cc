@@ -24,7 +24,7 @@ class SweepStart : public ::testing::Test {
   }
   ~SweepStart() override { fs::remove_all(folder_); }
 
-  /// What a sweep with this program as syscost-run says.
+  /// The fault that a sweep with this program as syscost-run tells.
   std::string fault_of(const std::string& runner) {
     SweepOptions options;
     options.runner = runner;

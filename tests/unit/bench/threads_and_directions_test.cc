@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What makes a difference count: whether one thread made the calls of the test, and what the calls that changed are
-// for.
+// The facts that make a difference count: whether one thread made the calls of the test, and what the calls that
+// changed are for.
 #include <gtest/gtest.h>
 
 #include <utility>

@@ -97,7 +97,7 @@ TEST(Unfinished, IsNoProgramThatExecutedAnotherOneBeforeItsTests) {
   // Another process of the same number is another process.
   const Cells later = {{"started_at", "2026-11-22T01:52:31.123456Z"}, {"detail", "process_start=78"}};
   EXPECT_EQ(texts(begins() + begins(later) + ends(later)).size(), 1U);
-  // What ran before the exec was a test, and its others are missing.
+  // A test ran before the exec, and the others of its program are missing.
   EXPECT_EQ(texts(begins() + test_row() + begins(again) + ends(again)).size(), 1U);
 }
 

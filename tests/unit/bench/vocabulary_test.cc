@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 class Vocabulary : public BaselineFile {
  protected:
-  /// What each command prints of OLD and NEW, in the order of kCommands.
+  /// The output of each command for OLD and NEW, in the order of kCommands.
   std::vector<std::string> outputs(const std::string& old_run, const std::string& new_run,
                                    const std::vector<std::string>& options) {
     EXPECT_EQ(update({old_run}), 0) << err_.str();

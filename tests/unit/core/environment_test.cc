@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 // ---- one place reads the environment
 // ----------------------------------------------------------------------------------
 
-/// Ways to the environment, or to a program by its PATH. Of libc: `std::getenv` and `::getenv` have the name as a word,
+/// Ways to the environment, or to a program by its PATH. libc's `std::getenv` and `::getenv` have the name as a word,
 /// too.
 constexpr std::array<std::string_view, 14> kWays = {
     "getenv", "secure_getenv", "__secure_getenv", "environ", "__environ", "_environ", "get_current_dir_name",
@@ -174,7 +174,7 @@ TEST(FileRights, AreMoreWithOtherIdsOrCapabilitiesOverFiles) {
 // ---- what lies beside us
 // ------------------------------------------------------------------------------------------------
 
-/// What a copy of this program, started as `name`, finds beside it.
+/// The file that a copy of this program, started as `name`, finds beside it.
 std::string found_by(std::string name) {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return "no pipe";

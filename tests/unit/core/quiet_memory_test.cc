@@ -59,7 +59,7 @@ TEST(QuietMemory, IsScarceBeforeItIsUsedUp) {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-/// Of this process, in bytes.
+/// This process's, in bytes.
 struct Size {
   std::size_t address_space = 0;
   std::size_t resident = 0;

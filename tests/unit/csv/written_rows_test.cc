@@ -35,7 +35,7 @@ TEST(WrittenRows, AreMissedIfSomethingElseAnswersWrite) {
   ASSERT_FALSE(swallowed.ok());
   EXPECT_NE(swallowed.failure().reason.find("answers write() in place of the kernel"), std::string::npos)
       << swallowed.failure().reason;
-  // What is written later follows what is there.
+  // Text that is written later follows the text that is there.
   ASSERT_TRUE(sink.value().append("c\n").ok());
   EXPECT_EQ(testing::read_file(folder.file("out.csv")), header_line() + "a\nc\n");
 }

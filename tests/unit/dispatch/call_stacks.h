@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What tests of call stacks share: a backend that keeps stacks, and how many calls came by each stack.
+// The common parts of tests of call stacks: a backend that keeps stacks, and how many calls came by each stack.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Counted {
   std::map<std::uint32_t, std::uint64_t> by_stack;  // of getppid
 };
 
-/// Of calls of the process while `body` runs.
+/// Counts calls of the process while `body` runs.
 template <class Body>
 Counted count_by_stack(Backend& backend, Body body, std::uint32_t number = kNumber) {
   WindowBook book(backend, quiet_memory());

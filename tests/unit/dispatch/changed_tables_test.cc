@@ -28,7 +28,7 @@
 namespace syscost::dispatch {
 namespace {
 
-/// Of bytes: those that make numbers and lengths lead far away.
+/// Bytes that make numbers and lengths lead far away.
 constexpr std::array<std::uint8_t, 5> kFar{0, 0xff, 0x7f, 0x80, 0x0f};
 
 /// With tables that the kernel copies, and where a filter may forbid that.

@@ -86,7 +86,7 @@ class Steps {
   int file_ = memfd_create("offset", 0);
 };
 
-/// What a handler shall see when it looks back.
+/// The caller that a handler shall see when it looks back.
 __attribute__((noinline)) void call_once(const Steps& steps) {
   steps.call();
   asm volatile("" : : : "memory");

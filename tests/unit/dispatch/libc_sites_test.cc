@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What is proven of the libc that is here.
+// The facts that are proven of the libc that is here.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -128,7 +128,7 @@ Flow flow_of(const ZydisDecodedInstruction& decoded) {
 
 using Instructions = LibcSites;
 
-/// What Zydis knows as well must be known the same; fewer nops may be known as nops.
+/// All that Zydis knows as well must be known the same; fewer nops may be known as nops.
 void expect_same(const Instruction& ours, const ZydisDecodedInstruction& decoded) {
   EXPECT_EQ(ours.bytes, decoded.length);
   EXPECT_EQ(ours.flow, flow_of(decoded));

@@ -51,7 +51,7 @@ class BusyThread {
     }
   }
 
-  /// Of the process that made the last thread: a death test is a process of its own.
+  /// The parent of the process that made the last thread: a death test is a process of its own.
   static inline std::atomic<pid_t> parent_{0};
   static inline const int kZero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
   std::atomic<bool> is_over_{false};

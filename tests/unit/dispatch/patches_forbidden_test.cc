@@ -75,7 +75,7 @@ TEST_F(PatchedLibcDeathTest, NeverMakesMemoryWritableAndExecutable) {
   EXPECT_EXIT(count_under_filter(), testing::ExitedWithCode(0), "");
 }
 
-/// What was patched before `forbid` is counted after it, and nothing of it is fatal. At the end libc's code is as it
+/// A site patched before `forbid` is counted after it, and nothing of it is fatal. At the end libc's code is as it
 /// was, or where it `stays`, as it was patched.
 void count_when_forbidden_later(void (*forbid)(), bool stays) {
   const std::vector<unsigned char> before = text_now();

@@ -142,14 +142,14 @@ bool is_sigsys_pending() {
   return sigismember(&pending, SIGSYS) == 1;
 }
 
-/// What the kernel has, past every patched site.
+/// The handler that the kernel has, past every patched site.
 void (*handler_in_kernel(int signal))(int) {
   signal_safe::KernelSigaction action{};
   syscost_raw_syscall(SYS_rt_sigaction, signal, 0, reinterpret_cast<long>(&action), sizeof action.mask);
   return action.handler;
 }
 
-/// What a pass of a loop may do with signals, by call sites of libc that were patched before.
+/// The things that a pass of a loop may do with signals, by call sites of libc that were patched before.
 class SignalsInATimedPass : public testing::TestWithParam<Patching> {
  protected:
   SignalsInATimedPass() : opened_(GetParam()) {

@@ -151,7 +151,7 @@ class Robustness : public testing::Test {
     return {.scripts = {name}, .script_folders = {folder_.string()}};
   }
 
-  /// What happens when `options` are attached and detached.
+  /// The outcome when `options` are attached and detached.
   static std::string attach_and_detach(const ProfilerOptions& options) {
     Result<std::unique_ptr<Profiler>> made = make_bpftrace(options);
     if (!made.ok()) return "make: " + text_of(made.failure());

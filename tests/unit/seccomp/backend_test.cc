@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What the seccomp backend counts, and under which filters and kernels.
+// The calls that the seccomp backend counts, and under which filters and kernels.
 #include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

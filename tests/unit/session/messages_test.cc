@@ -31,7 +31,7 @@ TEST(Messages, EndNoProgramIfItsErrorOutputHasNoReader) {
   EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
 }
 
-/// What `print` writes to stderr.
+/// The text that `print` writes to stderr.
 template <class Print>
 std::string printed_by(Print print) {
   std::FILE* const file = std::tmpfile();
@@ -63,7 +63,7 @@ TEST(Messages, KeepANameOnItsLine) {
               say_failure({"x\n  ::error::y", "\n\n   ##[error]y"});
             }),
             "syscost: x\\x0a  ::error::y\n  fix: \\x0a\\x0a   ##[error]y\n");
-  // What a tool printed.
+  // The output of a tool.
   EXPECT_EQ(printed_by([] { say_failure({"perf ended:\n  one\n  two", ""}); }), "syscost: perf ended:\n  one\n  two\n");
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a session opens when it starts, and what it refuses.
+// The things that a session opens when it starts, and those that it refuses.
 #include "session/session_fixture.h"
 
 namespace syscost::session {

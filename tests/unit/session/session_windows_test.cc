@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a window produces: its report and its rows.
+// The results of a window: its report and its rows.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>

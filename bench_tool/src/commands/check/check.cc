@@ -84,7 +84,7 @@ std::string read_settings(const cli::Options& options, CheckSettings& settings, 
   return {};
 }
 
-/// What is red whatever a further run says; "" if nothing is.
+/// All that is red whatever a further run says; "" if nothing is.
 std::string red_in_any_case(const CheckResult& result, const cli::Gate& gate) {
   if (!result.lost.empty() && !gate.allows_failed) return result.lost.text();
   for (const CheckedRow& row : result.rows) {

@@ -79,7 +79,7 @@ std::string tests_that(Are are, const CheckResult& result) {
                      end == names.end() ? "" : ", ...");
 }
 
-/// What is red or has no verdict, without the tests that were written.
+/// All that is red or has no verdict, without the tests that were written.
 std::string what_is_left(const cli::Gate& gate, const CheckSettings& settings, const CheckResult& result) {
   const auto is_red = [&](const judge::Comparison& row) { return !gate_failures(row, gate).empty(); };
   const auto is_unjudged = [&](const judge::Comparison& row) { return !is_red(row) && lacks_answer(row, gate); };

@@ -48,7 +48,7 @@ std::string counted_thing(const Delta& delta) {
          (delta.is_per_run ? " (per run)" : "");
 }
 
-/// What all tests of a cause have in common where no line is known.
+/// The change that all tests of a cause have in common where no line is known.
 std::string shared_change(const Comparison& row, const cli::Gate& gate) {
   const std::vector<std::string_view> by = gate_failures(row, gate);
   if (!by.empty() && by.front() != "counts") return fmt::format("{}", fmt::join(by, ", "));
@@ -88,7 +88,7 @@ void begin_with_causes(const std::vector<Cause>& causes, render::CiReport& repor
   const auto cases = failing_cases(report);
   std::map<render::CiCase*, std::string> beginnings;
   for (const Cause& cause : causes) {
-    // Of one test without a line the message says the same.
+    // For one test without a line the message says the same.
     if (!cause.site && cause.tests.size() < 2) continue;
     for (const Comparison* test : cause.tests) {
       if (const auto found = cases.find(test->name); found != cases.end()) {

@@ -44,10 +44,10 @@ std::vector<Cause> causes_of(const std::vector<const judge::Comparison*>& failin
 std::string causes_text(const std::vector<Cause>& causes, std::size_t width);
 /// The same as a list of Markdown.
 std::string causes_markdown(const std::vector<Cause>& causes);
-/// Of more rows that fail people see so many: the causes stand for all of them.
+/// If more rows fail, people see so many of them: the causes stand for all.
 inline constexpr std::size_t kMostRowsWithCauses = 20;
 
-/// What `report` says, in a format for CI, with the causes first. GitHub shows ten annotations of a step, and code
+/// The text of `report`, in a format for CI, causes first. GitHub shows ten annotations of a step, and code
 /// scanning a few thousand results: there one case stands for all tests of a cause. Readers of JUnit expect a case for
 /// each test; its message begins with the cause.
 std::string report_by_cause(cli::Report format, render::CiReport report, const std::vector<Cause>& causes);

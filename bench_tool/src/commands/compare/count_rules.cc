@@ -113,7 +113,7 @@ std::string letters_of(std::string_view text) {
 
 enum class Kind { other, accept, misspelled };
 
-/// What a line says before its colon.
+/// The kind of a line, by its text before the colon.
 Kind kind_of(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return Kind::other;

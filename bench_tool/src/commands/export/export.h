@@ -52,7 +52,7 @@ class ExportedCalls {
   csv::Problems& problems_;
   WindowTraces traces_;
   std::size_t left_out_ = 0;
-  std::size_t windows_ = 0;  ///< Of which calls were left out.
+  std::size_t windows_ = 0;  ///< Windows with calls that were left out.
 };
 
 /// export --format: writes the runs as text for databases on standard output, as `options.to.format` says. Returns the

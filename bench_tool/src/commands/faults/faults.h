@@ -58,7 +58,7 @@ SweepTable table_of(const faults::SweepState& state);
 const std::string& site_of(const faults::Done& done);
 /// `16 tests, 212 failures: 3 crashed, 1 hung, 208 reported`
 std::string sweep_title(const faults::SweepState& state, const SweepTable& table);
-/// What was left out, and why; lines.
+/// The parts that were left out, and why; lines.
 std::vector<std::string> sweep_remarks(const faults::SweepState& state, const SweepTable& table);
 /// Why no test met a failure, although all that was planned has been done; "" if one did. Such a sweep says nothing.
 std::string why_untried(const faults::SweepState& state, const SweepTable& table);

@@ -43,7 +43,7 @@ struct Share {
   std::size_t met = 0;
 };
 
-/// Of the failures in one part of the tests.
+/// The share for the failures in one part of the tests.
 Share share_of(const faults::SweepState& state, faults::Part part) {
   Share share;
   for (const auto& [index, done] : state.done) {
@@ -80,7 +80,7 @@ SweepTable table_of(const faults::SweepState& state) {
     ++one.counts[outcome];
     ++one.failures;
     if (!faults::needs_a_look(done.result)) continue;
-    // What is left open differs between runs; the signal and the exit code tell failures apart.
+    // The things left open differ between runs; the signal and the exit code tell failures apart.
     const bool is_same_thing = done.result.outcome == Outcome::leaked || done.result.outcome == Outcome::reported;
     const std::string detail = is_same_thing ? "" : done.result.detail;
     AlikeFailures& same =

@@ -141,7 +141,7 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
     out << render::sarif(findings_ci(run, locations));
   } else if (options.report == cli::Report::github) {
     render::CiReport report = findings_ci(run, locations);
-    // What was not checked is no warning of a line.
+    // A check that was not made is no warning of a line.
     for (const std::string& line : std::exchange(report.warnings, {})) report.totals += "; " + line;
     out << render::github_commands(report);
   } else if (options.format == cli::Format::json) {

@@ -34,7 +34,7 @@ render::CiReport findings_ci(const FoundRun& run, const model::TestLocations& lo
 
 /// `12 findings in 9 of 120 tests and other windows`
 std::string findings_title(const findings::Findings& found);
-/// What could not be checked, a line for each reason: `needs a trace (--syscost_trace): reopened-file, ...`
+/// The rules that could not be checked, a line for each reason: `needs a trace (--syscost_trace): reopened-file, ...`
 std::vector<std::string> not_checked_lines(const findings::Findings& found);
 /// The table of rules: --rules.
 std::string rules_text(const cli::Options& options);

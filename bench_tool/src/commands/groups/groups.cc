@@ -163,7 +163,7 @@ std::string names_text(const std::vector<std::string>& names, bool has_all) {
   return text;
 }
 
-/// What stands below the groups, a line each.
+/// The remarks below the groups, a line each.
 std::string remarks(const Grouping& grouping, bool has_all) {
   std::string text;
   if (!grouping.alone.empty()) {

@@ -51,7 +51,7 @@ class LiveRows {
   const WatchedRun& newest() const { return run_; }
   /// How many intervals of newest() read() had not seen before.
   std::size_t new_intervals() const { return new_intervals_; }
-  /// Of all intervals.
+  /// The number of all intervals.
   std::size_t intervals() const { return dropped_ + run_.intervals.size(); }
   /// Bytes in memory; for tests.
   std::size_t bytes() const;

@@ -56,7 +56,7 @@ int print(const cli::Options& options, const Log& log, const csv::Problems& prob
 int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   cli::Options options = asked;
   csv::Problems problems;
-  // What is accepted has entered all the same.
+  // An accepted change has entered all the same.
   std::string rules = add_rules_of_file(options.config, options.counts, problems, false).line;
   if (!problems.empty()) {
     problems.print(err);
@@ -92,8 +92,8 @@ int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out
 // The causes of a history: each run against the one before, by the rules of compare.
 //
 // A test is compared with the last run in which it passed and was counted, so a run in between that lacks it hides
-// nothing. What makes a test red has entered. It has left where calls become fewer again. Other syncs are red in both
-// directions; there it has left where their number comes back.
+// nothing. A cause that makes a test red has entered. It has left where calls become fewer again. Other syncs are red
+// in both directions; there it has left where their number comes back.
 
 namespace {
 
@@ -106,19 +106,19 @@ constexpr cli::Gate kCounts{.counts = true};
 
 /// The windows of one run.
 struct RunWindows {
-  std::vector<std::size_t> tests;  ///< Of each: its index in the history.
+  std::vector<std::size_t> tests;  ///< Each one's index in the history.
   std::vector<Group> groups;
   std::vector<WindowSummary> windows;
   std::deque<WindowSummary> empty_windows;
 };
 
-/// What is known of a test from the runs before.
+/// The facts that are known of a test from the runs before.
 struct Known {
   std::shared_ptr<const RunWindows> run;  ///< Keeps what follows.
-  const WindowSummary* window = nullptr;  ///< Of the last run that counted it; null: none did.
+  const WindowSummary* window = nullptr;  ///< Its window in the last run that counted it; null: none did.
   const Group* group = nullptr;           ///< Null: a set-up without calls.
   std::string fault;                      ///< `missing`, `failed`, ...: since then it is not counted.
-  std::map<std::string, double> syncs;    ///< Of each sync that changed: how many there were before.
+  std::map<std::string, double> syncs;    ///< How many there were before of each sync that changed.
 };
 
 bool is_sync(const Delta& delta) {
@@ -130,7 +130,7 @@ bool can_be_compared_later(const WindowSummary& window) {
   return window.outcomes.count("skipped") == 0 && !judge::find_fault(window, window);
 }
 
-/// Runs may have been asked for other details. What one of them has whole is compared as a whole.
+/// Runs may have been asked for other details. A count that one of them has whole is compared as a whole.
 void fold_uneven_details(const std::vector<judge::RunOfHistory>& runs, model::Dataset& data) {
   if (!model::has_details(data)) return;
   model::DetailedSyscalls all;
@@ -297,8 +297,8 @@ class History {
   std::map<model::NameId, std::map<std::size_t, std::vector<std::uint32_t>>> samples_;
   std::vector<Known> known_;
   std::shared_ptr<RunWindows> last_;
-  std::vector<Row> rows_;                ///< Of the run that is judged.
-  std::vector<Comparison> comparisons_;  ///< Of each.
+  std::vector<Row> rows_;                ///< Those of the run that is judged.
+  std::vector<Comparison> comparisons_;  ///< One for each.
   std::set<const Delta*> undone_;        ///< Syncs that come back.
   const ChangeChoice leaves_ = [this](const Delta& one) {
     return is_sync(one) ? undone_.contains(&one) : one.change == judge::Change::shrank;

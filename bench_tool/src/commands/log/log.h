@@ -29,7 +29,7 @@ struct TestLog {
   std::deque<judge::HistoryRun> runs;
 };
 
-/// What is different in a run from the run before.
+/// The differences of a run from the run before.
 struct LoggedRun {
   model::NameId run_id = model::kNoName;
   const model::Context* context = nullptr;
@@ -44,7 +44,7 @@ struct CauseLog {
   model::Dataset data;
   std::string count_rules;
   std::deque<LoggedRun> runs;           ///< The oldest first.
-  std::deque<judge::Comparison> tests;  ///< Of the causes; without windows.
+  std::deque<judge::Comparison> tests;  ///< Those of the causes; without windows.
 };
 
 /// Compares each run with the one before, test by test.

@@ -173,7 +173,7 @@ std::string heading(const CauseLog& log) {
   return out + fmt::format(": {} cause{} entered, {} left\n", entered, entered == 1 ? "" : "s", left);
 }
 
-/// What is in none of the lines.
+/// The notes that are in none of the lines.
 std::string notes(const CauseLog& log) {
   std::set<std::string> doubts;
   std::size_t runs = 0;

@@ -198,7 +198,7 @@ std::string stamps([[maybe_unused]] const cli::Options& options, [[maybe_unused]
   return html;
 }
 
-/// What is missing on the page. A reader of the page does not see what bench printed when it made it.
+/// The parts that are missing on the page. A reader of the page does not see what bench printed when it made it.
 std::string missing(const csv::Problems& problems) {
   constexpr std::size_t kMost = 50;
   const std::vector<std::string> texts = problems.texts();

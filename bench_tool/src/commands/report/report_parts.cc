@@ -102,7 +102,7 @@ std::vector<report::LawPlot::Line> one_line(Points points) {
   return {{"", std::move(points)}};
 }
 
-/// Of two sizes, a line over the first one for each value of the second one.
+/// For two sizes, a line over the first one for each value of the second one.
 void add_lines(const scale::Family& family, const scale::LawRow& row, report::LawPlot& plot) {
   std::map<std::int64_t, Points> by_second;
   for (std::size_t i = 0; i < row.counts.values.size(); ++i) {

@@ -41,7 +41,7 @@ struct Amortised {
 
 std::vector<Amortised> amortised_of(const scale::Family& family);
 
-/// What is said of a count: `ceil(n/4096)`, `no law: ...`, `n/a: ...`.
+/// The text on a count: `ceil(n/4096)`, `no law: ...`, `n/a: ...`.
 std::string law_cell(const scale::Family& family, const scale::LawRow& row);
 /// The same of a time: `O(n): 500 ns * n, error 0 % (RMS)`, `n/a: ...`.
 std::string complexity_cell(const scale::Family& family, const scale::TimeRow& row);

@@ -35,7 +35,7 @@ struct ProgramFaults {
   std::size_t crashed = 0;
   std::size_t failed_outside = 0;
   std::string command;                 ///< How it ended, if no test explains it: `exit status 8`.
-  std::vector<std::string> names;      ///< Of the programs.
+  std::vector<std::string> names;      ///< The programs' names.
   std::vector<std::string> sentences;  ///< One for each name.
 
   bool empty() const { return names.empty(); }

@@ -92,7 +92,7 @@ std::string many(double count, std::string_view one, std::string_view more) {
   return fmt::format("{} {}", render::count(count), count == 1 ? one : more);
 }
 
-/// What the list says of the things with this word in front, in brackets; descriptors have none. A repetition that left
+/// The entries of the list with this word in front, in brackets; descriptors have none. A repetition that left
 /// others comes after a bar.
 std::string listed(const WindowSummary& window, std::string_view word) {
   std::string text;

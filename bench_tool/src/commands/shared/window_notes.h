@@ -41,7 +41,7 @@ inline constexpr const char* kInjectSurrounding = "inject";
 /// One of two runs, or a baseline.
 struct InjectedSide {
   std::string name;   ///< `NEW`
-  std::string rules;  ///< Of inject_rules().
+  std::string rules;  ///< From inject_rules().
 };
 
 /// Warnings about rows that are not compared because of faults (judge/comparability.h).

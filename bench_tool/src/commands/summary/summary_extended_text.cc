@@ -48,7 +48,7 @@ bool has_latencies(const stats::SyscallStatistics& one) {
   return one.is_timed && one.latency.count() > 0;
 }
 
-/// Of the calls' latencies. The largest `leaves_at` first gives way where the screen is too narrow; 0: none does.
+/// A figure of latencies. The largest `leaves_at` first gives way where the screen is too narrow; 0: none does.
 struct FiguresColumn {
   const char* title;
   int leaves_at;
@@ -215,7 +215,7 @@ std::string correlation_remarks(const ExtendedRun& run, std::size_t top) {
   return text;
 }
 
-/// What the table of groups does not show.
+/// Remarks on groups that the table of groups does not show.
 std::string group_remarks(const ExtendedRun& run, std::size_t top) {
   if (run.measures_of_groups.empty()) {
     return fmt::format("n/a: no group of {} tests or more; see `bench groups`\n", stats::kLeastTestsForOutliers);

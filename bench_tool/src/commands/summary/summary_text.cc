@@ -156,8 +156,8 @@ std::string no_rows_line(const WindowSummary& window) {
   return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";
 }
 
-/// `  12 write, 1 ioctl`: of what lies between tests, which is no test and has no times. Of a program of one thread the
-/// sum alone is known.
+/// `  12 write, 1 ioctl`: of what lies between tests, which is no test and has no times. For a program of one thread
+/// the sum alone is known.
 std::string counts_between(const WindowSummary& window) {
   const std::optional<stats::Spread>& sum = window.calls ? window.calls : window.entries;
   if (window.syscalls.empty()) return sum ? fmt::format("  {} syscalls", sum->median) : "";

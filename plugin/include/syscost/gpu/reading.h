@@ -134,7 +134,7 @@ inline std::optional<ClockAnchor> align_clocks(const std::vector<HandshakeSample
   return best;
 }
 
-/// What to do about a CUDA error, by its name; "" where that is all there is to say.
+/// Advice on a CUDA error, by its name; "" where the name is all there is to say.
 inline std::string cuda_fix(const std::string& name) {
   if (name == "cudaErrorNoDevice") return "no NVIDIA GPU is visible here (CUDA_VISIBLE_DEVICES, --gpus of a container)";
   if (name == "cudaErrorInsufficientDriver") {

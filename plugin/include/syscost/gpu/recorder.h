@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a GPU kernel writes while it runs, and where: the part of GPU stamps that is the same on the device and on the
-// host.
+// The data that a GPU kernel writes while it runs, and their places: the part of GPU stamps that is the same on the
+// device and on the host.
 //
 // Every unit (thread, warp or block) has a cell at a place that follows from its number, so that nothing is searched or
 // shared. Cells begin as zeros and only ever grow: an exit is kept by its maximum, an entry by the maximum of its
@@ -42,8 +42,8 @@ SYSCOST_GPU_BOTH constexpr std::uint64_t number_of(const Dim3& place, const Dim3
   return place.x + static_cast<std::uint64_t>(size.x) * (place.y + static_cast<std::uint64_t>(size.y) * place.z);
 }
 
-/// One unit's stamps. `not_` = complement: 0 is "never", and the greatest complement is the least time. What is stored
-/// at the same time is side by side.
+/// One unit's stamps. `not_` = complement: 0 is "never", and the greatest complement is the least time. Values that are
+/// stored at the same time are side by side.
 struct alignas(64) Cell {
   unsigned long long not_entry_ns;
   unsigned long long not_entry_cycles;
@@ -65,7 +65,7 @@ struct MarkCell {
 };
 static_assert(sizeof(MarkCell) == 24, "no padding");
 
-/// What went wrong on the device.
+/// The stamps, marks and units that were lost on the device.
 struct Losses {
   unsigned long long overflowed;  ///< Stamps and marks without a cell.
   unsigned long long mismatched;  ///< Units of a launch with other sizes than the buffer was made for.
@@ -117,8 +117,8 @@ struct Group {
   bool is_warp = false;  ///< They are all threads of the warp.
 };
 
-/// What a GPU kernel gets as an argument. One that is made by default records nothing: for timing the GPU kernel
-/// without.
+/// The recorder that a GPU kernel gets as an argument. One that is made by default records nothing: for timing the GPU
+/// kernel without.
 struct Recorder {
   Layout layout;
   Losses* losses = nullptr;

@@ -19,7 +19,7 @@
 
 namespace syscost::gpu {
 
-/// Of sorted values, by nearest rank: a value that was measured, never one in between. Empty of none.
+/// For sorted values, by nearest rank: a value that was measured, never one in between. Empty of none.
 inline Recorded percentile(const std::vector<std::uint64_t>& sorted, double fraction) {
   if (sorted.empty()) return std::nullopt;
   const double rank = fraction * static_cast<double>(sorted.size());

@@ -2,7 +2,7 @@
 //
 // Stamps of one launch in host memory, as they were recorded: the process that measured makes them of its buffer, and
 // `bench` of a file. All times are those of the GPU's %globaltimer in ns, or of an SM's clock in cycles, which compare
-// within one SM only. What was not recorded is empty.
+// within one SM only. A value that was not recorded is empty.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Extent3 {
   std::uint64_t y = 0;
   std::uint64_t z = 0;
 
-  /// Of a size: how many there are.
+  /// For a size: how many there are.
   constexpr std::uint64_t count() const { return x * y * z; }
-  /// Of a place: its number in `size`, x running fastest, as CUDA numbers threads.
+  /// For a place: its number in `size`, x running fastest, as CUDA numbers threads.
   constexpr std::uint64_t number_in(const Extent3& size) const { return x + size.x * (y + size.y * z); }
   friend constexpr bool operator==(const Extent3& a, const Extent3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
@@ -41,9 +41,9 @@ struct Stamp {
   Recorded warp;                  ///< Number in its block.
   Recorded sm;
   Recorded mark;   ///< Number of the mark; empty for a scope.
-  Recorded times;  ///< Of a mark: how often it was reached.
+  Recorded times;  ///< For a mark: how often it was reached.
   Recorded entry_ns;
-  Recorded first_exit_ns;  ///< Of a warp or block: when the first of its threads left. Of a mark: empty.
+  Recorded first_exit_ns;  ///< For a warp or block: when the first of its threads left. For a mark: empty.
   Recorded exit_ns;        ///< When the last left; of a mark when it was reached last.
   Recorded entry_cycles;
   Recorded first_exit_cycles;
@@ -56,7 +56,7 @@ struct StampedLaunch {
   std::string run_id;
   std::string test;
   std::string gpu_kernel;
-  std::uint64_t launch = 0;  ///< Of this GPU kernel in this test, from 0.
+  std::uint64_t launch = 0;  ///< This GPU kernel's launch number in this test, from 0.
   std::string device;
   std::optional<Level> level;
   std::optional<Extent3> grid;
@@ -64,7 +64,7 @@ struct StampedLaunch {
   Recorded sm_count;
   Recorded blocks_per_sm;  ///< That fit at once (occupancy).
   Recorded timer_step_ns;  ///< Least change of the timer that was seen.
-  Recorded gpu_anchor_ns;  ///< What the GPU's timer showed when the host's CLOCK_MONOTONIC showed host_anchor_ns,
+  Recorded gpu_anchor_ns;  ///< The GPU's timer when the host's CLOCK_MONOTONIC showed host_anchor_ns,
   Recorded host_anchor_ns;
   Recorded anchor_error_ns;  ///< and by how much that may be wrong, either way.
   Recorded overflowed;       ///< Stamps for which the buffer had no room.

@@ -64,7 +64,7 @@ std::optional<Figures> figures_of(const Record& record) {
 
 namespace {
 
-/// Of all calls of RunSpecifiedBenchmarks(): how many repetitions of a name have numbers.
+/// How many repetitions of a name have numbers, in all calls of RunSpecifiedBenchmarks() together.
 std::uint64_t& taken_repetitions(const std::string& name) {
   static auto* const taken = new std::map<std::string, std::uint64_t>;
   return (*taken)[name];

@@ -78,8 +78,8 @@ void real_initialize(int* argc, char** argv) {
 
 namespace {
 
-/// Of this program and its shared libraries: each that is linked with us has hooks of its own. Null while nothing asks,
-/// and all that a hook does is look.
+/// One for this program and its shared libraries: each that is linked with us has hooks of its own. Null while nothing
+/// asks, and all that a hook does is look.
 std::atomic<adapter::SharedAdapterState*> g_shared_state{nullptr};
 std::atomic<bool> g_is_loop_checked{false};
 
@@ -323,7 +323,8 @@ void set_flags(const std::vector<std::string>& flags) {
 
 namespace {
 
-/// What a loop calls, and what every main() does; and the hook that a loop calls in a library that is linked with us.
+/// The functions that a loop calls and that every main() calls; and the hook that a loop calls in a library that is
+/// linked with us.
 constexpr std::string_view kLoop = "_ZN9benchmark5State16StartKeepRunningEv";
 constexpr std::string_view kStart = "_ZN9benchmark10InitializeEPiPPcPFvvE";
 constexpr std::string_view kHooks = "__wrap__ZN9benchmark5State16StartKeepRunningEv";

@@ -29,7 +29,7 @@ struct Passes::Attempt {
   std::vector<Cost> costs;
 };
 
-/// What one thread of a pass counts.
+/// The counts of one thread of a pass.
 struct Passes::Window {
   std::shared_ptr<Attempt> attempt;
   Reach reach = Reach::thread;

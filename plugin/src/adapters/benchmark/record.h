@@ -49,7 +49,7 @@ struct TimedRun {
 struct LoopStart {
   int thread = 0;
   int threads = 1;
-  std::uint64_t iterations = 0;  ///< Of this thread.
+  std::uint64_t iterations = 0;  ///< This thread's.
 };
 
 /// The treatment of a loop that has ended.

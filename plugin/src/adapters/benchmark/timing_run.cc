@@ -138,7 +138,7 @@ class Listener {
   /// Positions of the benchmarks that ended a process.
   const std::vector<std::size_t>& dead() const { return dead_; }
 
-  /// What was left out because a process had to be started again.
+  /// Names the benchmarks that were left out because a process had to be started again.
   void explain_rest() {
     if (first_ == 0) return;
     for (std::size_t position = 0; position < names_.size() && is_listed_; ++position) {

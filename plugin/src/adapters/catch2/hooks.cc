@@ -34,7 +34,7 @@ struct ReporterSlots {
   int run_start, test_start, test_end, run_end;
 };
 constexpr ReporterSlots kVersion3{4, 5, 16, 17};
-/// Of version 2, where benchmarks are left out, and where they are not (CATCH_CONFIG_ENABLE_BENCHMARKING).
+/// Version 2's, where benchmarks are left out, and where they are not (CATCH_CONFIG_ENABLE_BENCHMARKING).
 constexpr ReporterSlots kVersion2{5, 7, 12, 14};
 constexpr ReporterSlots kVersion2Benchmarks{5, 7, 16, 18};
 constexpr int kSlotsOfVersion2 = 18;
@@ -48,7 +48,7 @@ struct Catch2 {
   ReporterSlots slots{};
   bool is_version_2 = false;
   bool may_be_libcxx = false;
-  int depth = 0;  ///< Of reporters that pass an event on.
+  int depth = 0;  ///< How many reporters are passing an event on.
 };
 Catch2& catch2() {
   static auto* const its = new Catch2;
@@ -116,7 +116,7 @@ void on_run_end(const void* reporter, const void* stats) {
 
 // ---- names ----------------------------------------------------------------------------------------------------------
 
-/// What our rows call a test, and where it is.
+/// A test's name in our rows, and where it is.
 struct Test {
   std::string name;
   names::TestPlace place;
@@ -177,7 +177,7 @@ void on_test_end(const void* reporter, const void* stats) {
       reporter, catch2().slots.test_end, [stats] { test_bodies().test_end(outcome(stats)); }, stats);
 }
 
-/// What prepares and ends a fixture that stays runs where an exception would end the program.
+/// Code that prepares and ends a fixture that stays runs where an exception would end the program.
 enum class Part { body, fixture };
 
 template <int Slot, Part Its>

@@ -48,7 +48,7 @@ Doctest& doctest() {
   return *its;
 }
 
-/// What our rows call a test, and where it is.
+/// A test's name in our rows, and where it is.
 struct Test {
   std::string name;
   names::TestPlace place;

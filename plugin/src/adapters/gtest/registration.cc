@@ -47,7 +47,7 @@ adapter::SourceLine known_line(const adapter::SourceLine& at) {
 bool skip_or_fail(const Unavailable& why, [[maybe_unused]] const adapter::SourceLine& at) {
   if (!adapter::skips_unavailable(why)) return false;
 #ifdef GTEST_SKIP
-  // What GTEST_SKIP() is made of: it takes no line.
+  // GTEST_SKIP() is made of this, but takes no line.
   GTEST_MESSAGE_AT_(known_line(at).file, known_line(at).line, "", testing::TestPartResult::kSkip)
       << "syscost cannot count here: " << why.reason << ' ' << why.how_to_fix;
   return true;
@@ -214,8 +214,7 @@ void explain_silence_at_exit() {
 }
 
 /// Priority 102: after the library is loaded, and before static objects of the program append listeners of their own.
-/// Of the listeners, GoogleTest calls the first one last at an end, and then it is known whether another one failed a
-/// test.
+/// GoogleTest calls the first listener last at an end, and then it is known whether another one failed a test.
 __attribute__((constructor(102))) void register_listener(int argc, char** argv) {
   note_short_flag(argc, argv);
   if (is_other_than_headers()) {

@@ -88,7 +88,7 @@ std::string EqualNames::free_name(const std::string& name) {
   }
 }
 
-/// The test at `place`. Of several on one line, the one that started the fewest times.
+/// The test at `place`; if several are on one line, the one that started the fewest times.
 EqualNames::Test* EqualNames::find(std::vector<Test>& tests, const TestPlace& place) {
   Test* found = nullptr;
   for (Test& test : tests) {

@@ -21,7 +21,7 @@
 
 namespace syscost::names {
 
-/// What tells a test from others of its name. Tests without any of it are taken for one.
+/// The features that tell a test from others of its name. Tests without any of it are taken for one.
 struct TestPlace {
   const void* object = nullptr;  ///< The framework's, if it stays where it is.
   std::string file;
@@ -53,7 +53,7 @@ class EqualNames {
   static Test* find(std::vector<Test>& tests, const TestPlace& place);
 
   bool has_all_ = false;
-  /// Names that look the same in a file are one here. Of names with several tests, unless has_all_ is false.
+  /// Names that look the same in a file are one here. Only names with several tests, unless has_all_ is false.
   std::map<std::string, std::vector<Test>> tests_;
   std::set<std::string> taken_;  ///< Names that look like one of ours, and those that we gave.
 };

@@ -18,7 +18,7 @@ using benchmark_adapter::TimedRun;
 struct RunLayout {
   int names;      ///< Strings in BenchmarkName.
   bool has_key;   ///< Family and instance.
-  bool has_unit;  ///< Of an aggregate.
+  bool has_unit;  ///< An aggregate's.
 };
 constexpr std::array kRunLayouts = {RunLayout{8, true, true},     // 1.7 and newer
                                     RunLayout{7, true, true},     // 1.6
@@ -110,7 +110,7 @@ std::optional<TimedRun> read_run(const char* begin, const char* end, const RunLa
   return run;
 }
 
-/// Repetitions are numbered, which tells how large a Run is. Of aggregates it takes the first, which is the mean.
+/// Repetitions are numbered, which tells how large a Run is. It takes the first of the aggregates, which is the mean.
 std::vector<TimedRun> read_all(const char* begin, const char* end, const RunLayout& layout, StringLayout strings,
                                bool has_skips) {
   const auto read = [&](const char* at, const char* its_end) {

@@ -48,8 +48,8 @@ struct StateEnd {
 /// Before the loop of `state` begins. Nothing where it lies as in no version that is known.
 std::optional<StateEnd> find_end(const State& state);
 
-/// What a reporter gets: a std::vector of Run. `has_skips`: since 1.8 a run may be skipped, before it could only fail.
-/// Empty where it lies as in no version that is known. A key of -1 where the version has none.
+/// The runs that a reporter gets: a std::vector of Run. `has_skips`: since 1.8 a run may be skipped, before it could
+/// only fail. Empty where it lies as in no version that is known. A key of -1 where the version has none.
 std::vector<benchmark_adapter::TimedRun> read_runs(const void* vector, bool has_skips, bool may_be_libcxx);
 
 }  // namespace syscost::agent::benchmark

@@ -142,7 +142,7 @@ namespace {
 
 struct Timing {
   std::size_t call = 0;
-  int depth = 0;                  ///< Of reporters that pass an event on to another one.
+  int depth = 0;                  ///< How many reporters are passing an event on to another one.
   const void* display = nullptr;  ///< The first reporter of a call that runs.
   const void* file = nullptr;     ///< The second, if there is one.
   Reports of_display;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What `bench run` tells the programs below it, beside the variables of options.
+// The information from `bench run` for the programs below it, beside the variables of options.
 #pragma once
 
 namespace syscost::agent {
@@ -45,7 +45,7 @@ constexpr const char* kAsanOrder = "verify_asan_link_order=0";
 /// Beside libsyscost-preload.so: executes a program into which nothing can be preloaded. Its arguments: the program's
 /// path, and the program's own arguments from the name on.
 constexpr const char* kInjectProgram = "syscost-inject";
-/// What that program puts into the other one.
+/// The program that kInjectProgram puts into the other one.
 constexpr const char* kGuestProgram = "syscost-guest";
 
 /// Texts that each program with a framework has, whatever was stripped: first of GoogleTest a line that it prints; of

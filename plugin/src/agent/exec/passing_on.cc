@@ -42,7 +42,7 @@ bool starts_with(const char* text, const char* beginning) {
   return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
 }
 
-/// The variable that begins with the `size` bytes of `name`, '=' included. Of several the first, as getenv() has it.
+/// The variable that begins with the `size` bytes of `name`, '=' included. The first of several, as getenv() has it.
 const char* find(char* const* environment, const char* name, std::size_t size) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     if (std::strncmp(*environment, name, size) == 0) return *environment;

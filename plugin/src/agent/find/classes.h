@@ -34,8 +34,8 @@ struct Vtable {
 /// copy of a shared library's vtable (R_X86_64_COPY), and then uses the copy: both are found.
 std::vector<Vtable> vtables_by_typeinfo(const Modules& modules, const char* name);
 
-/// Primary vtables of the class `name` and of all classes that derive from it, also from its children. Of a class with
-/// several bases, it must be the first.
+/// Primary vtables of the class `name` and of all classes that derive from it, also from its children. Among several
+/// bases of a class, it must be the first.
 std::vector<Vtable> vtables_of_derived(const Modules& modules, const char* name);
 
 /// The vtable with the symbol `name` ("_ZTVN7testing9TestSuiteE").

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a program's file is, read before it is executed: whether the loader will preload our library into it. For
+// The kind of a program's file, read before it is executed: whether the loader will preload our library into it. For
 // syscost-run and for the preloaded part, which needs no function of the C++ library.
 #pragma once
 

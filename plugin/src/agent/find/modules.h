@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What is mapped of the program and its libraries, after relocation. The agent reads it to find a test framework in a
-// program that knows nothing of us, be it stripped.
+// The mapped parts of the program and its libraries, after relocation. The agent reads them to find a test framework in
+// a program that knows nothing of us, be it stripped.
 //
 // This file and those beside it use no function of the C++ library: the preloaded part of the agent is loaded into
 // every program below `bench run`, and must bring no library along.

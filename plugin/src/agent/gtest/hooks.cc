@@ -52,7 +52,7 @@ const Version& version_of(const void* repeater) {
   return *std::find_if(all.begin(), all.end(), [&](const Version& one) { return one.vtable == vtable; });
 }
 
-/// What GoogleTest's printer shows of tests.
+/// How much GoogleTest's printer shows of tests.
 enum class Printer { none, brief, full };
 
 /// The run of this process's tests. Static objects are gone at the end of a process while threads may still fail tests.
@@ -263,7 +263,7 @@ void print(const adapter::Report& report) {
   std::fflush(stdout);
 }
 
-/// Of the test that runs, so far.
+/// The running test's, so far.
 const char* outcome() {
   if (run().has_failed) return "failed";
   return run().is_skipped ? "skipped" : "passed";

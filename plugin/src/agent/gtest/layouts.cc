@@ -16,7 +16,7 @@ const char* plus(const void* at, std::size_t bytes) {
   return static_cast<const char*>(at) + bytes;
 }
 
-/// The next element of a std::vector of pointers. What lies there may be anything.
+/// The next element of a std::vector of pointers. Anything may lie there.
 std::optional<const void*> next_pointer(VectorWords& words) {
   const std::optional<std::uintptr_t> word = words.next();
   if (!word) return std::nullopt;

@@ -103,7 +103,7 @@ void leave(const Crossing& crossing) {
   raw_sigprocmask(SIG_SETMASK, &crossing.mask, nullptr);
 }
 
-/// What an entrance jumps to; the function is its fourth argument.
+/// An entrance jumps here; the function is its fourth argument.
 void enter_and_call(std::uintptr_t first, std::uintptr_t second, std::uintptr_t third, std::uintptr_t function) {
   Crossing crossing;
   enter(crossing);

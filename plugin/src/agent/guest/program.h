@@ -14,7 +14,7 @@ namespace syscost::guest {
 /// Where a program starts: what the kernel would have given it.
 struct Start {
   std::uintptr_t stack = 0;   ///< Points to argc.
-  std::uintptr_t entry = 0;   ///< Of the program, or of its loader.
+  std::uintptr_t entry = 0;   ///< The program's, or its loader's.
   std::uint64_t signals = 0;  ///< The signals that are blocked.
 };
 
@@ -33,7 +33,7 @@ class Program {
   bool run_before_constructors(std::uintptr_t (*entrance)(std::uintptr_t), void (*hook)());
   /// Lets `hook` run where exit() calls the last destructor. False where the program has no destructor.
   bool run_after_destructors(std::uintptr_t (*entrance)(std::uintptr_t), void (*hook)());
-  /// What stood in the places of the hooks: the hooks call them.
+  /// The functions that stood in the places of the hooks: the hooks call them.
   std::uintptr_t first_constructor() const { return first_constructor_; }
   std::uintptr_t last_destructor() const { return last_destructor_; }
   /// argc, argv, envp: what constructors get.

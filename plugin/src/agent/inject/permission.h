@@ -9,14 +9,14 @@ namespace syscost::inject {
 
 struct Obstacle {
   std::string why;     ///< Empty where there is none; else part of a sentence: "the kernel denies ptrace".
-  std::string remedy;  ///< What to do.
+  std::string remedy;  ///< Says what to do.
 };
 
 /// False on a processor without the FSGSBASE instructions, or where the kernel or a virtual machine hides them.
 bool may_set_fs_register();
 /// True where another process traces this one.
 bool has_tracer();
-/// What stands in the way, by what the system says of itself. `is_traced`: the process has a tracer.
+/// The obstacle to tracing, by what the system says of itself. `is_traced`: the process has a tracer.
 Obstacle why_denied(bool is_traced);
 /// Tries it with a child process that does nothing.
 Obstacle try_tracing();

@@ -163,7 +163,7 @@ bool is_error(long result) {
   return result < 0 && result > -4096;
 }
 
-/// What was mapped.
+/// The loader as it was mapped.
 struct Loader {
   std::uint64_t base = 0;
   Elf64_Ehdr header{};
@@ -219,8 +219,8 @@ long map_loader(Tracee& tracee, const std::string& path, std::uint64_t scratch, 
 
 // ---- the stack ------------------------------------------------------------------------------------------------------
 
-/// What the kernel told the program about itself and the machine, as if the loader had been executed: then it loads the
-/// program that its first argument names.
+/// The kernel's facts about the program and the machine, as if the loader had been executed: then it loads the program
+/// that its first argument names.
 ///
 /// Read from its stack, where it follows the arguments and the environment. /proc may be that of another PID namespace,
 /// in which this number is another process's.

@@ -45,7 +45,7 @@ class Tracee {
 
   pid_t process_;
   user_regs_struct start_{};
-  long code_ = 0;              ///< What stands at the entry.
+  long code_ = 0;              ///< The original code at the entry.
   int pending_ = 0;            ///< The last signal that came meanwhile,
   std::uint64_t earlier_ = 0;  ///< and those before it, one bit each.
 };

@@ -20,7 +20,7 @@
 namespace syscost::seccomp {
 
 inline constexpr std::uint32_t kFaultRules = 128;
-inline constexpr std::uint32_t kKeptHits = 16;  ///< Of a rule; later ones are only counted.
+inline constexpr std::uint32_t kKeptHits = 16;  ///< The first of a rule; later ones are only counted.
 
 /// A call that met a rule, by the supervisor.
 struct NotedHit {

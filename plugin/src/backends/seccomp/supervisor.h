@@ -33,7 +33,7 @@ inline constexpr std::uint32_t kThreadCounts = 1U << 16;
 
 /// A call that goes on later.
 struct DelayedCall {
-  std::atomic<std::uint64_t> id;  ///< Of the notification; 0 = none. Stored last.
+  std::atomic<std::uint64_t> id;  ///< The notification's; 0 = none. Stored last.
   std::uint64_t due_ns;           ///< By CLOCK_MONOTONIC.
   std::int64_t result;
   bool is_answered;
@@ -41,8 +41,8 @@ struct DelayedCall {
 
 /// The matches of one thread.
 struct ThreadCount {
-  std::uint64_t generation;  ///< Of the rule; 0 = free. The place is free, too, when that rule is closed.
-  std::uint32_t place;       ///< Of the rule.
+  std::uint64_t generation;  ///< The rule's; 0 = free. The place is free, too, when that rule is closed.
+  std::uint32_t place;       ///< The rule's.
   std::int32_t thread;       ///< 0 = it has ended, and the place is free.
   std::uint64_t matches;
 };

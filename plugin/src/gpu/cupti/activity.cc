@@ -18,7 +18,7 @@ T at(const std::uint8_t* record, std::size_t offset) {
   return value;
 }
 
-/// Of CUpti_ActivityMemcpyKind. Arrays are device memory.
+/// `kind`: a CUpti_ActivityMemcpyKind. Arrays are device memory.
 Direction direction_of(std::uint8_t kind) {
   switch (kind) {
     case 1:  // HTOD

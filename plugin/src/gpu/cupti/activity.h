@@ -19,7 +19,7 @@ namespace syscost::gpu::cupti {
 // test holds the numbers against the header where it is installed), so none of CUPTI's headers is needed to build, and
 // one library serves all. A record with impossible times is counted and not used.
 
-/// Offsets in bytes. Of the kinds below the first four bytes are the kind.
+/// Offsets in bytes. In records of the kinds below the first four bytes are the kind.
 namespace layout {
 inline constexpr std::size_t kGpuKernelStart = 16, kGpuKernelEnd = 24, kGpuKernelCorrelation = 92, kGpuKernelName = 104;
 inline constexpr std::size_t kCopyKind = 4, kCopyBytes = 8, kCopyStart = 16, kCopyEnd = 24, kCopyCorrelation = 44;
@@ -29,7 +29,7 @@ inline constexpr std::size_t kCallStart = 8, kCallEnd = 16, kCallCorrelation = 3
 
 /// CUPTI_API_VERSION of CUDA 11.0, the oldest that syscost/gpu.cuh compiles with.
 inline constexpr std::uint32_t kOldestVersion = 13;
-/// Of CUDA 13. From there on a version is 10000 for each major one; before, it is a small number.
+/// That of CUDA 13. From there on a version is 10000 for each major one; before, it is a small number.
 inline constexpr std::uint32_t kNewestMajor = 13;
 
 /// CUPTI's numbers of what is recorded.
@@ -66,7 +66,7 @@ struct Activity {
   /// The begin of a call of the runtime or driver, by correlation. A call with several correlations has several
   /// entries.
   std::unordered_map<std::uint32_t, std::uint64_t> call_starts_ns;
-  std::vector<std::string> names;  ///< Of GPU kernels, as the compiler mangled them.
+  std::vector<std::string> names;  ///< Those of GPU kernels, as the compiler mangled them.
 
   // Losses.
   std::uint64_t dropped = 0;     ///< By CUPTI, for lack of buffers.

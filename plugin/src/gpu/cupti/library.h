@@ -67,8 +67,8 @@ struct TrialEnd {
   enum class Step : int { driver, initialise, devices, subscribe, enable, whole } step = Step::driver;
   int status = 0;             ///< CUresult of the driver's steps, else CUPTI's.
   int devices = 0;            ///< Those that CUDA sees.
-  int device_errno = 0;       ///< Of opening /dev/nvidiactl; 0 where that works.
-  char driver_name[64] = {};  ///< What the driver calls its status.
+  int device_errno = 0;       ///< From opening /dev/nvidiactl; 0 where that works.
+  char driver_name[64] = {};  ///< The driver's name for its status.
 };
 
 /// The meaning of a trial's end, with cause and fix; ok when it is whole.

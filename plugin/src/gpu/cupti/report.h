@@ -25,7 +25,7 @@ struct Span {
 
 struct GpuKernelFigures {
   std::string name;                        ///< Demangled, without its parameters.
-  std::vector<std::uint64_t> duration_ns;  ///< Of each launch, in order of their starts.
+  std::vector<std::uint64_t> duration_ns;  ///< One for each launch, in order of their starts.
   /// From the beginning of the call that launched it to its start; includes waiting for earlier work of its stream.
   /// Only of launches with a recorded call.
   std::vector<std::uint64_t> latency_ns;
@@ -33,7 +33,7 @@ struct GpuKernelFigures {
 
 struct CopyFigures {
   std::uint64_t bytes = 0;
-  std::vector<std::uint64_t> duration_ns;  ///< Of each, in order.
+  std::vector<std::uint64_t> duration_ns;  ///< One for each copy, in order.
 };
 
 struct Figures {
@@ -63,7 +63,7 @@ Figures figures_of(const Activity& activity, const std::vector<Span>& windows);
 /// At most so many rows for each figure of a window; of more launches, each row holds several.
 inline constexpr std::size_t kMostRows = 1000;
 
-/// Of each GPU kernel: duration and launch latency. Of each direction: the copies. And the sums, where no record is
+/// For each GPU kernel: duration and launch latency. For each direction: the copies. And the sums, where no record is
 /// missing.
 std::vector<profilers::TimeFigure> times_of(const Figures& figures);
 /// `1000 add_tree, 2.10 us each, 5.30 us from launch to start (medians)`, line by line.

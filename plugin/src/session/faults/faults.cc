@@ -274,7 +274,7 @@ std::string Faults::report(const OpenFault& fault) {
   for (const Call& call : known) {
     text.append("\n  ").append(call.text);
     if (!call.line.empty()) text.append(" ").append(call.line);
-    // Of calls in a loop, once.
+    // Calls in a loop have the same frames: those are shown once.
     if (call.frames == last) continue;
     last = call.frames;
     for (std::size_t i = 1; i < call.frames.size(); ++i) text.append("\n    from ").append(call.frames[i]);

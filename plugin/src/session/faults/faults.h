@@ -3,7 +3,7 @@
 // Faults: syscost::Fault and Forbid, from their opening to what they report.
 //
 // One may open and close inside a window, so opening neither takes memory of the heap nor enters the kernel, unless it
-// fails. What is reported is syscost's own work, which no window is charged for.
+// fails. Reporting is syscost's own work, which no window is charged for.
 #pragma once
 
 #include <chrono>
@@ -34,7 +34,7 @@ struct OpenFault {
   FaultId id;
   ScopeRecord* scope = nullptr;  ///< While it exists, loops keep the backend.
   std::pmr::string selector;
-  adapter::SourceLine at;  ///< Of the Fault or Forbid in the program.
+  adapter::SourceLine at;  ///< The place of the Fault or Forbid in the program.
   bool is_reported = false;
   std::string why_no_lines;
 };
@@ -87,7 +87,7 @@ class Faults {
 
   struct OfTest {
     OpenFault* fault;
-    std::size_t request;              ///< Of --syscost_inject; beyond these = --syscost_forbid.
+    std::size_t request;              ///< Its place among --syscost_inject's; beyond these = --syscost_forbid.
     std::uint64_t reported_hits = 0;  ///< The framework has heard of these.
   };
   std::vector<OfTest> of_test_;

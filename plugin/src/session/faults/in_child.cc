@@ -42,7 +42,7 @@ void give_back(void* taken) {
   std::free(taken);  // NOLINT(cppcoreguidelines-no-malloc): see above
 }
 
-/// What glibc's malloc says is in use; empty if it does not say.
+/// The bytes that are in use, as glibc's malloc says; empty if it does not say.
 std::optional<std::uint64_t> bytes_in_use() {
   // As <malloc.h> has it from glibc 2.33 on.
   struct HeapInfo {
@@ -92,7 +92,7 @@ std::uint64_t failure_detail::heap_bytes() {
 namespace syscost::session {
 namespace {
 
-/// What a child says is one of these, and a text.
+/// A child's answer is one of these, and a text.
 constexpr char kSaid = '=';
 constexpr char kCannot = '!';
 

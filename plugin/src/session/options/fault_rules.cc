@@ -54,7 +54,7 @@ std::optional<int> errno_in(std::string_view text) {
   return *number >= 1 && *number <= FaultRule::kMostErrno ? number : std::nullopt;
 }
 
-/// What a call may return.
+/// A value that a call may return.
 std::optional<std::int64_t> value_in(std::string_view text) {
   const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
   if (is_hexadecimal && text.substr(2).starts_with('-')) return std::nullopt;
@@ -179,7 +179,7 @@ std::string read_word(std::string_view word, FaultRule& rule) {
   return {};
 }
 
-/// What a word says; two that say the same contradict each other.
+/// The subject of a word; two with the same subject contradict each other.
 std::string_view subject_of(std::string_view word) {
   const std::size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);

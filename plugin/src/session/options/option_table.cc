@@ -80,7 +80,7 @@ std::string take_where(Options& options, std::string_view value) {
   return {};
 }
 
-/// Of --syscost_trace and --syscost_sched: `events=N`, or on or off.
+/// The value of --syscost_trace or --syscost_sched: `events=N`, or on or off.
 template <class Request>
 std::string take_events(Request& request, std::string_view value, std::uint64_t least, std::uint64_t most) {
   constexpr std::string_view kEvents = "events=";

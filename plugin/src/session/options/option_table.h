@@ -37,11 +37,11 @@ enum class ValueKind {
   word,      ///< One of the words.
   words,     ///< Several of the words, with commas between.
   names,     ///< Several names, with commas between, or one of the words.
-  selector,  ///< Of syscalls (core/selector.h).
+  selector,  ///< A selector of syscalls (core/selector.h).
 };
 
 struct Word {
-  /// What follows a colon or an equals sign is of the user's choice: "thread:NAME", "skip=PATH".
+  /// The part after a colon or an equals sign is of the user's choice: "thread:NAME", "skip=PATH".
   std::string_view text;
   std::string_view about;
 };
@@ -94,7 +94,7 @@ struct OptionEntry {
   Target target;
   std::span<const Word> words = {};
   int least = 0;
-  std::string_view preset = {};       ///< What holds without the option; empty where `about` says it, or nothing does.
+  std::string_view preset = {};       ///< The value without the option; empty where `about` says it, or there is none.
   std::string_view more = {};         ///< Where docs/flags.md links to: a page of docs/, or a heading of its own.
   Source Options::*source = nullptr;  ///< Keeps where the value came from.
 

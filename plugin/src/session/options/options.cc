@@ -190,7 +190,7 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
   return {};
 }
 
-/// What does not go together with call stacks.
+/// Refuses options that do not go together with call stacks.
 Result<void> check_where(const Options& all) {
   if (!all.where.wanted) return {};
   if (all.backend == BackendChoice::none) {
@@ -212,7 +212,7 @@ Result<void> check_where(const Options& all) {
   return {};
 }
 
-/// What does not go together with a trace.
+/// Refuses options that do not go together with a trace.
 Result<void> check_trace(const Options& all) {
   if (!all.trace.wanted) return {};
   const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which sees no calls"
@@ -224,7 +224,7 @@ Result<void> check_trace(const Options& all) {
                  "leave one of them out, or make two runs"};
 }
 
-/// What does not go together with the scheduler's events.
+/// Refuses options that do not go together with the scheduler's events.
 Result<void> check_scheduler(const Options& all) {
   if (!all.scheduler.wanted) return {};
   const bool is_other_backend = all.backend != BackendChoice::automatic && all.backend != BackendChoice::ebpf;
@@ -238,7 +238,7 @@ Result<void> check_scheduler(const Options& all) {
                  "leave one of them out, or make two runs"};
 }
 
-/// What does not go together with calls that fail.
+/// Refuses options that do not go together with calls that fail.
 Result<void> check_faults(const Options& all) {
   if (!all.wants_faults()) return {};
   const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";

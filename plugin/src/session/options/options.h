@@ -61,7 +61,7 @@ struct Options {
   bool profile_cupti = false;
   bool lists_scripts = false;  ///< --syscost_bpf list
   bool bpf_sudo = false;
-  std::vector<std::string> scripts;         ///< Of bpftrace; empty = the default.
+  std::vector<std::string> scripts;         ///< For bpftrace; empty = the default.
   std::vector<std::string> script_folders;  ///< Searched before those that ship.
   std::string artifacts;                    ///< As given; empty = syscost_artifacts beside the CSV, or here.
   Source bpf_source = Source::absent;

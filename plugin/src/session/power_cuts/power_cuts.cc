@@ -25,7 +25,7 @@
 namespace syscost::session {
 namespace {
 
-/// Of all files below the directory: each state is a copy of them.
+/// All files below the directory together: each state is a copy of them.
 constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
 constexpr std::size_t kMostFailures = 100;
 

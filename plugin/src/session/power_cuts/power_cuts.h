@@ -27,7 +27,7 @@ class PowerCuts {
   PowerCuts(Measurement& shared, std::function<bool()> attach_backend)
       : shared_(shared), attach_backend_(std::move(attach_backend)) {}
 
-  /// Records the body and tries all states; the report has the reason if that is not possible. What the body throws
+  /// Records the body and tries all states; the report has the reason if that is not possible. An exception of the body
   /// passes through.
   CrashReport run(const std::string& directory, const std::function<void()>& body, const Check& check,
                   const CrashOptions& options);

@@ -158,7 +158,8 @@ bool wait_for_end(pid_t child, pid_t test, std::int64_t limit_ns) {
   }
 }
 
-/// Kills and reaps all that is below this process. What loses its parent comes here, so killing children is enough.
+/// Kills and reaps all that is below this process. A process that loses its parent comes here, so killing children is
+/// enough.
 void kill_the_rest() {
   constexpr std::int64_t kPatienceNs = 10'000'000'000;  // one may be inside a driver
   constexpr int kPauseMs = 1;

@@ -16,7 +16,7 @@
 namespace syscost::session {
 namespace {
 
-/// `text` as it is typed, in printable characters. What a tool printed stands in lines of its own, which begin with two
+/// `text` as it is typed, in printable characters. A tool's output stands in lines of its own, which begin with two
 /// blanks. Each other line break came with a name that someone else chose. It would begin a line, and a CI service
 /// takes lines that begin with `::` or `##`, after blanks or not, for commands.
 std::string shown(std::string_view text) {

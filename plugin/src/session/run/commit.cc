@@ -126,7 +126,7 @@ FoundCommit commit_of_git_folder(GitFolder git) {
   return found;
 }
 
-/// What `name`, a folder or a file that names one, says about its repository; nullopt if it is neither.
+/// The commit of the repository of `name`, a folder or a file that names one, or why not; nullopt if it is neither.
 std::optional<FoundCommit> commit_of(const std::string& folder, const std::string& name) {
   constexpr std::string_view kPointer = "gitdir: ";
   struct stat own {};

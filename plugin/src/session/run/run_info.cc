@@ -66,7 +66,7 @@ std::string folder_of_ctest(pid_t ctest) {
   return {};
 }
 
-/// What is mapped of the object's part `part`, as far as the object has mapped it; empty if it lies elsewhere.
+/// The bytes of the object's part `part`, as far as the object has mapped it; empty if it lies elsewhere.
 std::string_view mapped(const dl_phdr_info& object, const ElfW(Phdr) & part) {
   for (std::size_t i = 0; i < object.dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = object.dlpi_phdr[i];
@@ -105,7 +105,7 @@ std::string program_path() {
   return path;
 }
 
-/// What --syscost_inject was given: `write:ENOSPC:3,read:EIO` for two.
+/// The value of --syscost_inject: `write:ENOSPC:3,read:EIO` for two.
 std::string inject_text(const Options& options) {
   std::string text;
   for (const InjectRequest& request : options.inject) text += (text.empty() ? "" : ",") + request.text;
@@ -260,7 +260,7 @@ bool was_given(pid_t pid, const char* csv) {
   return environment.find(wanted) != std::string::npos;
 }
 
-/// What asked `pid` for rows: SYSCOST_CSV and --syscost_csv, as it was started with them.
+/// The requests to `pid` for rows: SYSCOST_CSV and --syscost_csv, as it was started with them.
 std::string requests_of(pid_t pid) {
   std::string found;
   const auto add_words = [&](const std::string& file, std::string_view begin) {

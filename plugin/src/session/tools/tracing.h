@@ -41,7 +41,7 @@ class Tracing final : public WindowObserver {
   void arm() noexcept { profilers_.tools().arm(); }
   void disarm() noexcept { profilers_.tools().disarm(); }
 
-  // Of a test.
+  // For a test.
 
   bool takes_windows() const override { return is_on(); }
   bool takes_long(const OpenWindow& window) const override { return window.has_foreign_time; }

@@ -76,7 +76,7 @@ class PerfettoStacks {
 
 /// Where a call came from.
 struct TracedStack {
-  std::uint32_t number = 0;                         ///< Of its own.
+  std::uint32_t number = 0;                         ///< A number of its own.
   std::string_view site;                            ///< `at src/log.cc:17 Log::batch+3`
   std::pmr::vector<symbols::ResolvedFrame> frames;  ///< Innermost first.
 };

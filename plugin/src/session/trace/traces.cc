@@ -56,7 +56,7 @@ std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
           number("trace_lost", checked.slice.cost->trace_lost())};
 }
 
-/// What the stacks of a trace's events are. Each is looked up once, and before the events are written.
+/// The stacks of a trace's events. Each is looked up once, and before the events are written.
 class EventStacks final : CallEventSink {
  public:
   /// `source`: null = the events have none.

@@ -48,7 +48,7 @@ Capabilities capabilities_of(const detail::CostData& data) {
   return can;
 }
 
-/// What needs the calls of one process, or one stretch of time.
+/// Refuses options that need the calls of one process, or one stretch of time.
 void refuse_what_benchmarks_have_not(const Options& options) {
   if (options.trace.wanted) {
     refuse({"--syscost_trace does not work with Google Benchmark: a benchmark's calls are counted in another process",

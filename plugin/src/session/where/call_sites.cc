@@ -70,7 +70,7 @@ std::vector<Failure> CallSites::take_failures() {
 
 // ---- addresses ------------------------------------------------------------------------------------------------------
 
-/// Looks addresses of one file up, and remembers the answers. What cannot be looked up is remembered as unknown.
+/// Looks addresses of one file up, and remembers the answers. One that cannot be looked up is remembered as unknown.
 void CallSites::look_up(const Module& module, std::span<const Address> addresses) {
   symbols::Answer answer(&memory_);
   const Result<void> asked = symbolizer_->look_up(module, addresses, answer);

@@ -52,7 +52,7 @@ class CallSites {
   /// Those that are the user's, as site_of() has the innermost one. The stack was looked up.
   std::vector<std::string> user_frames_of(const StackSource& source, std::uint32_t stack);
 
-  /// What could not be looked up since the last time, each once.
+  /// The failures to look something up since the last time, each once.
   std::vector<Failure> take_failures();
 
  private:

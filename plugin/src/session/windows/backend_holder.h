@@ -47,7 +47,7 @@ struct OpenBackend {
     return (reach == Reach::process ? hidden_losses_of_process : hidden_losses_of_scopes).load();
   }
   std::atomic<std::uint64_t> hidden_losses_of_process{0};
-  std::atomic<std::uint64_t> hidden_losses_of_scopes{0};  ///< Of thread scopes.
+  std::atomic<std::uint64_t> hidden_losses_of_scopes{0};  ///< Those of thread scopes.
 
   /// Entries times the time that counting adds to one; empty if either is unknown.
   std::optional<std::uint64_t> overhead_estimate_ns(const detail::CostData& cost) const;

@@ -62,7 +62,7 @@ class Between {
   Measurement& shared_;
   OpenBackend* opened_ = nullptr;
   WindowBook::Window* window_ = nullptr;
-  std::uint64_t hidden_losses_before_ = 0;  ///< What came since is in its `lost`, and in that of a test, too.
+  std::uint64_t hidden_losses_before_ = 0;  ///< Later ones are in its `lost`, and in that of a test, too.
   bool has_rested_ = false;                 ///< Else there was no test, and no row says anything of the process.
   CallTable of_framework_{&quiet_memory()};
 };

@@ -42,7 +42,7 @@ class Leaks final : public WindowObserver {
                                                 const detail::CostData* cost) const;
 
   Measurement& shared_;
-  // Of the open window; empty if /proc could not be read.
+  // The open window's; empty if /proc could not be read.
   std::optional<OpenThings> before_;
   std::optional<std::uint64_t> most_mapped_;  // bytes, after its calls
   std::optional<LeftOpen> left_;

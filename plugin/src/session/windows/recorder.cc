@@ -210,7 +210,7 @@ void Recorder::let_rows_go() {
 
 void Recorder::add(const csv::WindowColumns& given, const detail::CostData* cost, const Capabilities& capabilities) {
   const csv::WindowColumns window = without_time_that_went_back(given);
-  // What is lost between tests is said in its row alone: no test lacks it.
+  // A loss between tests is said in the row of kind `between` alone: no test lacks it.
   const bool is_of_tests = window.kind != schema::kKindBetween;
   if (is_of_tests && cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
   if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);

@@ -22,7 +22,7 @@
 
 namespace syscost::session {
 
-/// Of the test that close() gets.
+/// Whether the outcome that close() gets for a test is settled.
 enum class Outcome {
   settled,
   may_change,  ///< Its rows wait for settle_outcome().

@@ -23,7 +23,7 @@
 namespace syscost::symbols {
 namespace {
 
-/// The largest debug information is mapped, not allocated. What is allocated for it is some hundred bytes a function.
+/// The largest debug information is mapped, not allocated. The allocations for it are some hundred bytes a function.
 constexpr rlim_t kMostAllocated = rlim_t{8} << 30;
 constexpr rlim_t kMostProcessorSeconds = 600;
 

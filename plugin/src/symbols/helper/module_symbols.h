@@ -33,7 +33,7 @@ class ModuleSymbols {
   /// "cannot be opened: No such file or directory"; empty = it is open.
   const std::string& reason() const { return reason_; }
 
-  /// What is known of `address`. Only if reason() is empty.
+  /// The facts that are known of `address`. Only if reason() is empty.
   Place at(Address address);
 
  private:

@@ -70,7 +70,7 @@ void finish_sigaltstack(Call& call);
 // kept a context that goes on there. A thread without a free one makes its trapped calls, and counts, on the program's
 // stack.
 
-inline constexpr std::uint64_t kTrapStacks = 4;  ///< Of each thread.
+inline constexpr std::uint64_t kTrapStacks = 4;  ///< Each thread's.
 inline constexpr std::uint64_t kTrapStackBytes = 2048;
 
 /// Lets the call that the thread was about to make when the signal of `frame` came go on in the stub, on a trap stack.

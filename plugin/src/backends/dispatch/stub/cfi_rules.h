@@ -135,7 +135,7 @@ struct Common {
   unsigned char pointers = 0;
   bool is_signal = false;
   bool has_more = false;    ///< Each entry has a length of data that is not needed here.
-  std::uint64_t begin = 0;  ///< Of its program.
+  std::uint64_t begin = 0;  ///< Its program's.
   std::uint64_t end = 0;
 };
 

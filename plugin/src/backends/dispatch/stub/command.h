@@ -26,7 +26,7 @@ enum class Making : std::uint32_t { none, begun, done };
 struct ProgramCounts {
   Making making;
   std::uint32_t padding;
-  char name[kNameBytes];  ///< Of its file; ends with a 0.
+  char name[kNameBytes];  ///< Its file's; ends with a 0.
   Directory directory;
   Cell cells[kSlots];
   std::uint64_t errors[kErrorSlots];

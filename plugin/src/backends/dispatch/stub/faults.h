@@ -40,7 +40,7 @@ constexpr std::uint64_t count_in(FaultCount word) {
 /// rule first needs it.
 struct FaultRoom {
   void* path;                       ///< call_files.cc; null until a rule of a file asks. It begins with where.
-  FaultCount matches[kFaultRules];  ///< Of this thread, by the rule's place; 0 = none yet.
+  FaultCount matches[kFaultRules];  ///< This thread's, by the rule's place; 0 = none yet.
 };
 
 /// The memory of the thread that makes the call. Null if the arena is used up.
@@ -65,9 +65,9 @@ bool shorten(Call& call, std::uint64_t most);
 
 // Hits: calls that met a rule. The first ones of a rule are kept for people, with their arguments, paths and stacks.
 
-inline constexpr std::uint32_t kKeptHits = 16;    ///< Of a rule; later ones are only counted.
+inline constexpr std::uint32_t kKeptHits = 16;    ///< The first of a rule; later ones are only counted.
 inline constexpr std::uint32_t kHitKeepers = 16;  ///< Rules that may keep hits at a time.
-inline constexpr std::uint32_t kHitPaths = 2;     ///< Of a call: no more are kept.
+inline constexpr std::uint32_t kHitPaths = 2;     ///< A call's; no more are kept.
 inline constexpr std::uint32_t kHitPathBytes = 250;
 
 /// A path among the arguments.

@@ -22,7 +22,7 @@ constexpr std::uint64_t kLegacyBytes = 512;
 /// It follows the registers of the first vector unit: struct _fpx_sw_bytes.
 struct VectorHeader {
   std::uint32_t magic;
-  std::uint32_t bytes;  ///< Of all, with a magic number at the end.
+  std::uint32_t bytes;  ///< All of the vector state, with a magic number at the end.
   std::uint64_t features;
 };
 constexpr std::uint64_t kVectorHeader = 464;

@@ -19,7 +19,7 @@ inline constexpr int kSignals = 65;
 /// The actions that the program believes it has. The kernel never holds SIGSYS in a mask, because a call dispatched
 /// while it is blocked ends the process.
 struct SignalBeliefs {
-  KernelSigaction actions[kSignals];  ///< Of SIGSYS always; of others where `is_entered_by_us`.
+  KernelSigaction actions[kSignals];  ///< SIGSYS's always; others' where `is_entered_by_us`.
   std::uint64_t entered_by_us;        ///< By signal - 1: the kernel has a handler of ours.
 };
 extern SignalBeliefs signal_beliefs;

@@ -60,9 +60,8 @@ class Unwinder {
  private:
   static constexpr std::int64_t kRegistersInContext = 40;
 
-  /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these. What
-  /// stands on a stack may point into a hole between the parts of a file, or into a library that another thread unloads
-  /// now.
+  /// The bytes of `mov $15, %rax; syscall`: libraries without a table for the return from a handler have these. A word
+  /// on a stack may point into a hole between the parts of a file, or into a library that another thread unloads now.
   bool is_return_from_handler() const {
     constexpr unsigned char kPrefix = 0x48;
     constexpr std::uint64_t kCode = 0x050f'0000'000f'c0c7;

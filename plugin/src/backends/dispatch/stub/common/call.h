@@ -31,7 +31,7 @@ struct Adapted {
   std::uint64_t vector[2];      ///< An iovec that is shorter than the program's.
   std::uint64_t delay_exit_ns;  ///< The thread waits so long once the call has come back.
   std::uint32_t clients;        ///< kMarkedBy... bits: these look at the result, too.
-  std::uint32_t kinds;          ///< Of the call's files (file_kinds.h); 0 = not asked for.
+  std::uint32_t kinds;          ///< Those of the call's files (file_kinds.h); 0 = not asked for.
 };
 
 /// One syscall. It lies on the caller's stack below the red zone, or on a trap stack. Members that few calls need come
@@ -51,7 +51,7 @@ struct Call {
   // For all.
   std::uint64_t result;
   std::uint64_t number;
-  Control control;  ///< Of the thread's lane when the call entered.
+  Control control;  ///< The control of the thread's lane when the call entered.
   std::uint64_t start;
   std::uint64_t return_address;
   std::uint64_t flags;
@@ -120,7 +120,7 @@ inline constexpr unsigned char kMarkedByAny = static_cast<unsigned char>(~kNeeds
 inline constexpr char kLaneArmed = 1;
 inline constexpr char kCallsMarked = 2;
 
-inline constexpr std::uint32_t kMarkedNumbers = 512;  ///< Of the native ABI; none of the kernel's is higher.
+inline constexpr std::uint32_t kMarkedNumbers = 512;  ///< The native ABI's; none of the kernel's is higher.
 
 /// Numbers of syscalls of the native ABI.
 struct NumberSet {

@@ -19,7 +19,7 @@ namespace syscost::signal_safe {
 inline constexpr std::uint32_t kBanks = 2;           ///< A segment is read while the next one counts.
 inline constexpr std::uint32_t kLanes = 17;          ///< 0 = threads outside thread scopes; 1..16 = threads inside one.
 inline constexpr std::uint32_t kSlots = 128;         ///< Distinct syscalls of a run; more are counted as lost.
-inline constexpr std::uint32_t kKindSlots = 48;      ///< Of these, for kinds of files; more are counted without.
+inline constexpr std::uint32_t kKindSlots = 48;      ///< For kinds of files, out of kSlots; more are counted without.
 inline constexpr std::uint32_t kKindPlaces = 128;    ///< Where those are searched for.
 inline constexpr std::uint32_t kErrorSlots = 512;    ///< Distinct (syscall, errno) pairs; more are counted as lost.
 inline constexpr std::uint32_t kBuckets = 304;       ///< syscost/histogram.h
@@ -70,7 +70,7 @@ struct Account {
   std::uint64_t dirty[kBanks][kSlots / 64];
   std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
   std::uint64_t untraced[kBanks];  ///< Calls in the cells without an event (trace.h).
-  Places* places[kBanks];          ///< Of calls that are counted by their stacks (where.h); null = there are none.
+  Places* places[kBanks];          ///< For calls that are counted by their stacks (where.h); null = there are none.
   bool is_shared;
 };
 
@@ -205,7 +205,7 @@ struct State {
   bool has_filter;                        ///< The program may have installed a seccomp filter.
   bool has_signals;                       ///< The kernel's actions are ours.
   std::uint32_t openings;                 ///< How often a window of the process was opened beside none.
-  Life lives[kThreads];                   ///< Of the threads' records.
+  Life lives[kThreads];                   ///< Those of the threads' records.
   std::uint64_t unseen_threads;           ///< Born while there was no place for more.
   std::uint64_t trapped;                  ///< Calls that came by SIGSYS.
   std::uint64_t frame_bytes;              ///< The kernel needs so many on a stack to deliver a signal.

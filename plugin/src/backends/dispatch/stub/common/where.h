@@ -13,7 +13,7 @@
 
 namespace syscost::signal_safe {
 
-inline constexpr std::uint32_t kMaxFrames = 128;            ///< Of a stack; it ends as too deep.
+inline constexpr std::uint32_t kMaxFrames = 128;            ///< A stack's; beyond them it ends as too deep.
 inline constexpr std::uint32_t kMaxWords = 2 * kMaxFrames;  ///< That an unwinding reads; too deep beyond.
 inline constexpr std::uint32_t kStackPlaces = 1 << 16;      ///< A table by hash; beyond three quarters no new stack.
 inline constexpr std::uint32_t kMaxStacks = kStackPlaces / 4 * 3;
@@ -21,16 +21,16 @@ inline constexpr std::uint32_t kRules = 1 << 14;       ///< Kept rules of all th
 inline constexpr std::uint32_t kModules = 2048;        ///< Loaded files; frames of others have no module.
 inline constexpr std::uint32_t kMaxModuleName = 4096;  ///< Bytes.
 inline constexpr std::uint32_t kMaxBuildId = 64;       ///< Bytes.
-inline constexpr std::uint32_t kKeptSets = 32;         ///< Of a thread: unwindings that are kept, by a hash.
+inline constexpr std::uint32_t kKeptSets = 32;         ///< A thread's, for kept unwindings, by a hash.
 inline constexpr std::uint32_t kKeptWays = 8;          ///< In each set: as many stacks of one hash are told apart.
-inline constexpr std::uint32_t kPlaceLists = 2048;     ///< Of an account's bank, by a hash.
+inline constexpr std::uint32_t kPlaceLists = 2048;     ///< Those of an account's bank, by a hash.
 inline constexpr std::uint32_t kOpeners = 1 << 16;  ///< Descriptors with lower numbers have the stack that opened them.
 inline constexpr std::uint32_t kStarters = 1 << 12;         ///< As many of the newest threads and children have theirs.
 inline constexpr std::uint64_t kVectorBytes = 2816;         ///< For the vector registers, up to AVX-512's.
 inline constexpr std::uint64_t kWalkStackBytes = 8192;      ///< An unwinding runs on; also in a library's function.
 inline constexpr std::uint64_t kLargestFrame = 1ULL << 26;  ///< Bytes; a larger one is taken for an error.
 inline constexpr std::uint64_t kLargestThreadStack = 1ULL << 30;
-inline constexpr std::uint32_t kProvenPages = 16;  ///< Of stacks that are not the thread's own.
+inline constexpr std::uint32_t kProvenPages = 16;  ///< Pages of stacks that are not the thread's own.
 
 /// Why a stack has no further frames: StackEnd of core/call_stack.h.
 enum class WalkEnd : std::uint32_t { complete, no_information, too_deep };
@@ -95,7 +95,7 @@ struct PlaceList {
 
 /// The places of one account's bank. A thread that begins a segment takes those of the last one again.
 struct Places {
-  Control control;     ///< Of the segment that they are for.
+  Control control;     ///< That of the segment that they are for.
   std::uint32_t used;  ///< The first so many in the order in which they were made.
   Place* first;
   Place* last;  ///< In use.
@@ -117,7 +117,7 @@ struct alignas(128) KeptUnwinding {
   std::uint64_t number;  ///< The syscall's; kept_number().
   std::uint64_t code_epoch;
   const Word* word;
-  std::uint32_t groups;         ///< Of kWordsAtOnce words.
+  std::uint32_t groups;         ///< Each has kWordsAtOnce words.
   std::uint32_t has_condition;  ///< needs_rbp or is_foreign.
   Control control;  ///< The segment in which its calls counted last, and where: in a place of their account.
   Place* place;
