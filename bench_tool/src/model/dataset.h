@@ -48,7 +48,7 @@ struct RunFacts {
   Mark mark = Mark::none;
   NameId only_test = kNoName;  ///< For `begin`: the test that it runs, if that is one and known.
   NameId outcome = kNoName;    ///< For `end`: the outcome of all tests, with what failed outside of them; kNoName =
-                             ///< unknown. For `exit`: `SIGABRT`, `exit code 7`.
+                               ///< unknown. For `exit`: `SIGABRT`, `exit code 7`.
 };
 
 /// The figures of a `test` row: they describe its whole window. Times in ns.

@@ -155,6 +155,10 @@ void warn_of_short_flag() {
    g_short_flag, g_short_flag);
 }
 
+#ifdef __clang__
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Winconsistent-missing-override"
+#endif
 /// The early listener: the first of ours at a start, the last at an end. Passive until the tests start.
 class OuterListener : public testing::EmptyTestEventListener {
  private:
@@ -181,17 +185,10 @@ class OuterListener : public testing::EmptyTestEventListener {
   void OnTestStart(const testing::TestInfo&) override {
     if (is_active_) keeper_.before_test();
   }
-#ifdef __clang__
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Winconsistent-missing-override"
-#endif
   // NOLINTNEXTLINE(modernize-use-override): versions before 1.12 have no such event
   void OnTestDisabled(const testing::TestInfo&) {
     if (is_active_) keeper_.note_printed_line();
   }
-#ifdef __clang__
-#pragma clang diagnostic pop
-#endif
   void OnTestEnd(const testing::TestInfo& test) override {
     if (is_active_) keeper_.after_test(test);
   }
@@ -202,6 +199,9 @@ class OuterListener : public testing::EmptyTestEventListener {
   InnerListener* inner_ = nullptr;
   std::unique_ptr<ResultsWithoutFaults> results_;
 };
+#ifdef __clang__
+#pragma clang diagnostic pop
+#endif
 
 bool g_is_fork_child = false;
 
