@@ -12,24 +12,24 @@ namespace syscost::bench::stats {
 namespace {
 
 /// A process of a run.
-using Process = std::pair<model::NameId, std::uint64_t>;
+using RunProcess = std::pair<model::NameId, std::uint64_t>;
 
-Process process_of(const model::Dataset& data, std::uint32_t sample) {
+RunProcess process_of(const model::Dataset& data, std::uint32_t sample) {
   return {data.context(data.samples[sample]).run_id, data.samples[sample].pid};
 }
 
 /// The processes in which the test failed, if it passed in the last one of each run; else none.
-std::set<Process> failed_attempts(const model::Dataset& data, const model::Group& group) {
-  std::map<model::NameId, Process> last;  // by run; samples are in the order of the file
-  std::set<Process> failed;
+std::set<RunProcess> failed_attempts(const model::Dataset& data, const model::Group& group) {
+  std::map<model::NameId, RunProcess> last;  // by run; samples are in the order of the file
+  std::set<RunProcess> failed;
   for (const std::uint32_t sample : group.samples) {
-    const Process process = process_of(data, sample);
+    const RunProcess process = process_of(data, sample);
     last.insert_or_assign(process.first, process);
     if (data.text(data.samples[sample].totals.outcome) == "failed") failed.insert(process);
   }
   const bool has_failed =
       std::any_of(last.begin(), last.end(), [&](const auto& one) { return failed.contains(one.second); });
-  return has_failed ? std::set<Process>() : failed;
+  return has_failed ? std::set<RunProcess>() : failed;
 }
 
 }  // namespace
@@ -54,12 +54,12 @@ bool was_retried(const model::Dataset& data, const model::Group& group) {
 }
 
 std::vector<std::string> leave_out_failed_attempts(const model::Dataset& data, std::vector<model::Group>& groups) {
-  std::set<std::tuple<model::NameId, model::NameId, Process>> attempts;  // program, test, process
+  std::set<std::tuple<model::NameId, model::NameId, RunProcess>> attempts;  // program, test, process
   std::vector<std::string> names;
   for (const model::Group& group : groups) {
     if (!was_retried(data, group)) continue;
     names.push_back(model::display_name(data, group));
-    for (const Process& process : failed_attempts(data, group)) {
+    for (const RunProcess& process : failed_attempts(data, group)) {
       attempts.emplace(group.program, group.test, process);
     }
   }
