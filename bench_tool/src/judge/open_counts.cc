@@ -56,7 +56,7 @@ bool OpenCounts::Count::agrees_in_each_side() const {
   return are_equal(of_old) && are_equal(of_new);
 }
 
-OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) : which_(which) {
+OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) {
   double varying = 0;
   for (const Comparison& row : rows) {
     if (!row.is_by_counts()) continue;

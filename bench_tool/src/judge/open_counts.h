@@ -74,7 +74,6 @@ class OpenCounts {
   std::vector<const Count*> counts_of(const Comparison& row, const Delta& delta) const;
   std::string reason_of(const Count& count) const;
 
-  RunsAgain which_;
   double needed_ = 0;                                 ///< Where OLD is a file: arrangements that decide.
   std::map<std::string, std::vector<Count>> counts_;  ///< By program and name of the test.
   std::map<std::string, Leak> leaks_;                 ///< In the same way.
