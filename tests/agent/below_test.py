@@ -30,6 +30,11 @@ class Below(RunCase):
         self.bench_run(f"--csv={self.csv}", "--", "env", "-i", "A=1", "sh", "-c", f"test $A = 1 && env -i {PLAIN} {ONE_TEST}")
         self.assertEqual(self.getppids(), {"WithFixture.One": 14})
 
+    def test_however_many_variables_have_our_prefix(self):
+        others = {f"_SYSCOST_OTHER_{number}": "1" for number in range(300)}
+        self.bench_run(f"--csv={self.csv}", "--", "env", "-i", PLAIN, ONE_TEST, **others)
+        self.assertEqual(self.getppids(), {"WithFixture.One": 14})
+
     def test_below_programs_that_start_another_one(self):
         for starter in (["setpriv", "--no-new-privs"], ["ionice", "-c3"], ["chrt", "-o", "0"], ["strace", "-f", "-o", "/dev/null"]):
             if not shutil.which(starter[0]):

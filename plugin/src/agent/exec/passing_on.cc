@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <initializer_list>
+#include <iterator>
 
 #include "agent/common/variables.h"
 #include "agent/find/file_kind.h"
@@ -26,10 +27,8 @@ constexpr char kLdPreload[] = "LD_PRELOAD=";
 constexpr std::size_t kLdPreloadSize = sizeof kLdPreload - 1;
 constexpr char kAsan[] = "ASAN_OPTIONS=";
 constexpr std::size_t kAsanSize = sizeof kAsan - 1;
-constexpr std::size_t kMostVariables = 128;
-
 struct Kept {
-  const char* variables[kMostVariables] = {};  ///< "NAME=VALUE", without LD_PRELOAD.
+  const char** variables = nullptr;  ///< "NAME=VALUE", without LD_PRELOAD.
   std::size_t count = 0;
   const char* preload = nullptr;  ///< The path of our library.
   char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
@@ -68,6 +67,26 @@ const char* copy_of(const char* text) {
   char* const copy = room + used;
   used += size;
   return static_cast<const char*>(std::memcpy(copy, text, size));
+}
+
+bool is_ours(const char* variable) {
+  return starts_with(variable, "SYSCOST_") || starts_with(variable, "_SYSCOST_");
+}
+
+/// Copies all variables of ours. Of many it takes memory of the heap; where there is none, the program goes on alone.
+bool keep_variables() {
+  static const char* few[128];
+  std::size_t count = 0;
+  for (char* const* variable = __environ; *variable != nullptr; ++variable) count += is_ours(*variable) ? 1 : 0;
+  g_kept.variables = count <= std::size(few) ? few : static_cast<const char**>(calloc(count, sizeof *few));
+  if (g_kept.variables == nullptr) return false;
+  for (char* const* variable = __environ; *variable != nullptr; ++variable) {
+    if (!is_ours(*variable)) continue;
+    const char* const copy = copy_of(*variable);
+    if (copy == nullptr) return false;
+    g_kept.variables[g_kept.count++] = copy;
+  }
+  return true;
 }
 
 /// True where the list `value` of LD_PRELOAD has our library.
@@ -138,10 +157,7 @@ bool keep_what_is_passed_on() {
   g_kept.preload = copy_of(preload);
   if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = copy_of(notes);
   if (const char* const ends = getenv(kChildEndsVariable); ends != nullptr) count_child_ends(ends);
-  for (char* const* variable = __environ; *variable != nullptr && g_kept.count < kMostVariables; ++variable) {
-    if (!starts_with(*variable, "SYSCOST_") && !starts_with(*variable, "_SYSCOST_")) continue;
-    if (const char* const copy = copy_of(*variable); copy != nullptr) g_kept.variables[g_kept.count++] = copy;
-  }
+  if (!keep_variables()) return false;
   const char* const slash = std::strrchr(preload, '/');
   const std::size_t folder = slash != nullptr ? static_cast<std::size_t>(slash - preload) + 1 : 0;
   if (folder + std::strlen(kInjectProgram) < sizeof g_kept.inject) {
