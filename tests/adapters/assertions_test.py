@@ -6,7 +6,7 @@ import shutil
 import unittest
 from pathlib import Path
 
-from adapter_case import ASSERTIONS, NO_BACKEND, NO_CAPABILITIES, PLAIN_MAIN, Case, main
+from adapter_case import ASSERTIONS, NO_BACKEND, NO_CAPABILITIES, PLAIN_MAIN, Case, main, needs_results
 
 
 class Assertions(Case):
@@ -16,6 +16,7 @@ class Assertions(Case):
                         re.findall(r"^\[ +(OK|FAILED|SKIPPED) +\] (Assertions\.\w+) \(", done.out, re.M))
         return verdicts, done.out
 
+    @needs_results
     def test_hold_fail_and_explain_where_syscalls_are_counted(self):
         verdicts, out = self.results(ASSERTIONS, code=1)
         self.assertEqual(verdicts, {
@@ -152,6 +153,7 @@ class Assertions(Case):
 class Plain(Case):
     """Programs without a test framework."""
 
+    @needs_results
     def test_measure_and_scopes_work_without_any_flag(self):
         done = self.run_program(PLAIN_MAIN)
         self.assertEqual(done.out, "measured: 3 getppid\npart: 1\nwhole: 11\ncycles: 5\n")
@@ -174,12 +176,14 @@ class Plain(Case):
         self.assertIn("cycles: 5\n", done.out)
         self.assertIn("/dev/full", done.err)
 
+    @needs_results
     def test_the_profile_prints_a_line_for_each_named_scope(self):
         done = self.run_program(PLAIN_MAIN, "--syscost_profile=syscalls")
         self.assertRegex(done.err, r"syscost: scope part: .*1 getppid, .* in the kernel")
         self.assertRegex(done.err, r"syscost: scope whole: .*11 getppid, .* in the kernel")
         self.assertEqual(done.out, self.run_program(PLAIN_MAIN).out)
 
+    @needs_results
     def test_a_loop_prints_its_line_and_writes_its_rows(self):
         flags = ("--syscost_profile=syscalls", "--syscost_cycles=5", "--syscost_repeats=2")
         done = self.run_program(PLAIN_MAIN, *flags, SYSCOST_CSV=self.csv, SYSCOST_TEST_LOOP="1")

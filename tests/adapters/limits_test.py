@@ -3,7 +3,7 @@
 import os
 import unittest
 
-from adapter_case import COUNT_CALLS, COUNT_ENTRIES, FILTER_REASON, LIMITS, MANY, SCOPES, UNDER_A_FILTER, Case, main
+from adapter_case import COUNT_CALLS, COUNT_ENTRIES, FILTER_REASON, LIMITS, MANY, SCOPES, UNDER_A_FILTER, Case, main, needs_results
 
 
 class Scopes(Case):
@@ -15,6 +15,7 @@ class Scopes(Case):
         return {row["syscall"]: int(row["calls"]) for row in self.rows(kind="test", record="syscall", test=test)
                 if row["syscall"] != "clock_nanosleep"}
 
+    @needs_results
     def test_thousands_in_one_test_have_exact_rows_and_add_no_call_to_it(self):
         name = "ManyScopes.FiveThousand"
         self.run_program(SCOPES, f"--syscost_csv={self.csv}", f"--gtest_filter={name}")
@@ -22,6 +23,7 @@ class Scopes(Case):
         self.assertEqual([int(row["total_calls"]) for row in self.scopes()], [i % 3 + i % 2 for i in range(5000)])
         self.assertEqual(self.calls_of_test(name), {"getppid": 4999, "close": 2500})
 
+    @needs_results
     def test_more_than_are_kept_are_counted_and_fail_the_run(self):
         done = self.run_program(SCOPES, f"--syscost_csv={self.csv}", "--gtest_filter=ManyScopes.M*:ManyScopes.N*", code=1)
         self.assertEqual(len(self.scopes(test="ManyScopes.MoreThanAreKept")), 10_000)
@@ -96,6 +98,7 @@ class Limits(Case):
                 self.run_program(LIMITS, f"--syscost_csv={self.csv}", f"--gtest_filter={name}")
                 self.assertEqual(self.getppids(), {name: 1})
 
+    @needs_results
     def test_a_linked_program_that_a_test_starts_belongs_to_the_tests_run(self):
         inner = f"sh -c '{MANY} --gtest_filter=Shapes.CallsThreeTimes; :'"
         with open(self.csv, "a+", encoding="utf-8"):  # another program with the file open starts no run
@@ -125,6 +128,7 @@ class Limits(Case):
                 self.assertEqual(int(row["total_calls"]) + int(row["lost"]), 600)
                 self.assertEqual(row["total_entries"], row["total_calls"] if backend in COUNT_ENTRIES else "")
 
+    @needs_results
     @unittest.skipIf(UNDER_A_FILTER, FILTER_REASON)
     def test_losses_that_are_accepted_keep_the_exit_code(self):
         done = self.run_program(LIMITS, f"--csv={self.csv}", "--gtest_filter=Limits.*", "--allow_lost")

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from adapter_case import FILTER_REASON, LOOPS, UNDER_A_FILTER, Case, environment, main, why_not
+from adapter_case import FILTER_REASON, LOOPS, UNDER_A_FILTER, Case, environment, main, needs_results, why_not
 
 
 class LoopCase(Case):
@@ -24,6 +24,7 @@ class LoopCase(Case):
 class Loops(LoopCase):
     FLAGS = ("--syscost_cycles=50", "--syscost_repeats=4")
 
+    @needs_results
     def test_each_repetition_has_the_exact_counts_and_a_time(self):
         self.measure("CountsEachCallOfTheBody", *self.FLAGS)
         self.assertEqual(self.counts("loop"), [150] * 4)
@@ -48,6 +49,7 @@ class Loops(LoopCase):
         self.assertEqual([row["repetition"] for row in whole], [str(i) for i in range(8)])
         self.assertEqual(self.counts("loop"), [150] * 8)
 
+    @needs_results
     def test_a_line_break_in_a_name_stays_out_of_the_lines_that_are_printed(self):
         done = self.measure("HasALineBreakInItsName", "--syscost_cycles=1", "--syscost_repeats=1")
         self.assertIn("loop two\\nlines: 1 getppid a call, ", done.out)
@@ -59,18 +61,21 @@ class Loops(LoopCase):
         self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
         self.assertEqual([row["total_calls"] for row in self.rows(kind="loop", record="test")], ["0"] * 3)
 
+    @needs_results
     def test_calibrates_the_calls_of_a_pass(self):
         done = self.measure("HasNoSyscallsOfItsOwn", "--syscost_quick")
         [*rows] = self.rows(kind="loop", record="test")
         self.assertGreater(int(rows[0]["iterations"]), 10000)
         self.assertRegex(done.out, r"loop empty: no syscalls, .* a call \[.*\] least and greatest, 3 passes of \d+ calls")
 
+    @needs_results
     def test_the_first_call_does_not_decide_how_long_a_pass_is(self):
         done = self.measure("HasAColdFirstCall", "--syscost_quick")
         rows = self.rows(kind="loop", record="test")
         self.assertGreater(int(rows[0]["iterations"]), 1000)
         self.assertNotIn("TOO SHORT", done.out)
 
+    @needs_results
     def test_the_line_ends_with_what_to_think_of_the_times(self):
         # Which of the words it is depends on the machine; unit tests hold the times of each (spread_test.cc).
         done = self.measure("CountsEachCallOfTheBody", "--syscost_cycles=1", "--syscost_repeats=4")
@@ -88,6 +93,7 @@ class Loops(LoopCase):
         self.measure("SeesThreadsOfTheBody", "--syscost_cycles=5", "--syscost_repeats=4")
         self.assertEqual(self.counts("loop"), [30] * 4)
 
+    @needs_results
     def test_the_line_under_the_test(self):
         done = self.measure("WithManySyscalls", "--syscost_cycles=100", "--syscost_repeats=10")
         self.assertRegex(done.out, r"\[ SYSCOST  \] loop mixed: 1 close, 1 getppid a call, [\d.]+ [nu]s a call "
@@ -138,6 +144,7 @@ class LoopsAndTheEndOfTheProcess(LoopCase):
     def end(self, how, at, code):
         return self.measure("MayEndTheProcess", *self.FLAGS, code=code, SYSCOST_TEST_ENDS=how, SYSCOST_TEST_ENDS_AT=str(at))
 
+    @needs_results
     def test_in_a_timed_pass_the_whole_ones_before_are_kept(self):
         done = self.end("exit 0", 13, 1)
         self.assertIn("loop ended was ended by the end of the process, after 2 of 4 timed and 0 counted passes", done.err)
@@ -213,6 +220,7 @@ class LoopsAndScopes(LoopCase):
             self.assertEqual([row["wall_ns"] for row in self.rows(kind="loop", record="test")], [""] * 4)
             self.assertEqual(self.counts("loop"), [5] * 4)
 
+    @needs_results
     def test_an_assertion_on_another_thread_has_the_verdict_that_it_has_without_flags(self):
         for name, code in (("AssertsOnAThreadOfItsBody", 0), ("AThreadBesideItAsserts", 0),
                            ("AssertsWhatIsWrongOnAThreadOfItsBody", 1)):

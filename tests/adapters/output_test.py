@@ -12,10 +12,11 @@ import xml.etree.ElementTree as xml
 
 from adapter_case import (AUTOMATIC, BACKENDS, COUNT_CALLS, COUNT_ENTRIES, DENY, EARLY, FORKING_MAIN, MANY,
                           MAY_HAVE_NETWORKS, NO_BACKEND, NO_CAPABILITIES, OUR_MAIN, PLAIN, PROPERTIES, USER_MAIN, Case, automatic,
-                          main)
+                          main, needs_results)
 
 
 class Output(Case):
+    @needs_results
     def test_properties_are_in_xml_and_json(self):
         for backend in COUNT_CALLS:
             with self.subTest(backend=backend):
@@ -79,6 +80,7 @@ class Output(Case):
 \[       OK \] Shapes.CallsThreeTimes""")
                 self.assertNotIn("\033", done.out)
 
+    @needs_results
     def test_the_line_names_its_test_where_googletest_does_not(self):
         done = self.run_program(MANY, "--syscost_profile=syscalls", "--gtest_brief=1", "--gtest_filter=Shapes.CallsThreeTimes")
         self.assertRegex(done.out, r"\[ SYSCOST  \] Shapes.CallsThreeTimes: 3 getppid, ")

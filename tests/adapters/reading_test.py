@@ -3,12 +3,13 @@
 import os
 import re
 
-from adapter_case import MANY, Case, main
+from adapter_case import MANY, Case, main, needs_results
 
 
 class Reading(Case):
     PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "csv-format.md")
 
+    @needs_results
     def test_the_pandas_calls_of_the_page_load_it_right(self):
         try:
             import pandas  # noqa: F401
@@ -24,6 +25,7 @@ class Reading(Case):
         self.assertTrue(scope["tests"].entries.isna().all(), "an empty field is no 0")
         self.assertEqual(str(scope["rows"].wall_ns.dtype), "UInt64")
 
+    @needs_results
     def test_the_query_of_the_page_in_a_stand_in_for_duckdb(self):
         # DuckDB is no Debian package: SQLite stands in. What is checked is the SQL and its answer, not read_csv()'s options.
         import sqlite3

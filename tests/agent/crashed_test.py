@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import run_case
-from adapter_case import BIN, MANY, PLAIN, main
+from adapter_case import BIN, MANY, PLAIN, main, needs_results
 
 BENCH = run_case.BENCH
 PROGRAM = os.path.join(BIN, "agent_ends")
@@ -80,6 +80,7 @@ class Crashed(Ends):
             for _, _ in self.both(*flags):
                 self.assertEqual(self.marks(), [("begin", ""), ("end", "passed")])
 
+    @needs_results
     def test_a_program_that_executes_itself_before_its_tests_is_no_crash(self):
         # Under `bench run`, what a program executes after its tests began is not measured.
         self.measure(linked=True, SYSCOST_TEST_END="exec in set-up", SYSCOST_CSV=self.csv)

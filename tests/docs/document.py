@@ -17,7 +17,7 @@ QUIET = {"text", "python", "sql", "json", "csv", "c", "xml", "diff", "yaml", ""}
 FENCE = re.compile(r"^( {0,3})```\s*(\S*)\s*$")
 DIRECTIVE = re.compile(r"^<!--\s*([a-z-]+)(?::\s*(.*?))?\s*-->\s*$")
 DIRECTIVES = {"exit", "needs", "mask", "file", "fragment", "run"}
-NEEDS = {"bpftrace", "counting", "nothing"}
+NEEDS = {"bpftrace", "counting", "nothing", "results"}
 # A line of an indented block that a reader would type.
 LOOKS_TYPED = re.compile(r"^(?: {4}|\t)\s*(\$ |\./|(bench|cmake|ctest|docker|g\+\+|git|sudo|apt-get|build/\S+) |SYSCOST_\w+=\S+ )")
 

@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 from adapter_case import (BACKENDS, BIN, COUNT_CALLS, COUNT_ENTRIES, NO_BACKEND, Case,  # noqa: E402, F401: for importers
-                          environment)
+                          environment, needs_results)
 from adapter_case import main as main_with  # noqa: E402
 
 SHAPES = os.path.join(BIN, "benchmark_shapes")          # BENCHMARK_MAIN() and syscost::benchmark

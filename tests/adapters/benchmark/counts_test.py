@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from benchmark_case import BIN, COUNT_CALLS, COUNT_ENTRIES, SHAPES, USER_MAIN, QUICK, BenchmarkCase, main
+from benchmark_case import BIN, COUNT_CALLS, COUNT_ENTRIES, SHAPES, USER_MAIN, QUICK, BenchmarkCase, main, needs_results
 
 
 class Counts(BenchmarkCase):
@@ -206,12 +206,14 @@ class PerRunCalls(BenchmarkCase):
     def per_run(row):
         return row["per_run_calls"], row["per_run_errors"], row["per_run_errnos"]
 
+    @needs_results
     def test_they_stand_beside_the_calls_they_are_a_part_of(self):
         for cycles in "1000", "100":
             rows = self.one("--syscost_cycles=" + cycles)
             self.assertEqual((rows["access"]["calls"], *self.per_run(rows["access"])), ("3", "3", "3", "ENOENT:3"))
             self.assertEqual((rows["getppid"]["calls"], *self.per_run(rows["getppid"])), (str(2 * int(cycles)), "0", "0", ""))
 
+    @needs_results
     def test_several_threads_have_theirs_together(self):
         rows = self.one(test="BM_PerRunCallsThreads/threads:2")
         self.assertEqual(self.per_run(rows["access"]), ("6", "6", "ENOENT:6"))
@@ -220,6 +222,7 @@ class PerRunCalls(BenchmarkCase):
         rows = self.one(test="BM_Fixed/iterations:7")
         self.assertEqual(self.per_run(rows["getppid"]), ("", "", ""))
 
+    @needs_results
     def test_they_are_known_of_what_happens_sometimes(self):
         self.assertEqual(self.per_run(self.one(test="BM_SometimesMore")["getuid"]), ("0", "0", ""))
 
@@ -242,6 +245,7 @@ class PerRunCalls(BenchmarkCase):
             self.assertEqual(self.verdict(("1000", ""), (cycles, "")), (0, "same", []))
             self.assertEqual(self.verdict((cycles, ""), ("1000", "")), (0, "same", []))
 
+    @needs_results
     def test_one_more_is_found_whatever_the_length(self):
         for cycles in "1000", "100":
             self.assertEqual(self.verdict(("1000", ""), (cycles, "one more per run")),
@@ -254,6 +258,7 @@ class PerRunCalls(BenchmarkCase):
 
 
 class Oracle(BenchmarkCase):
+    @needs_results
     def test_strace_counts_the_same(self):
         if shutil.which("strace") is None:
             self.skipTest("needs strace")

@@ -2,7 +2,7 @@
 """Benchmarks that end the process, or part of it, while they are counted or timed."""
 import os
 
-from benchmark_case import COUNT_CALLS, DYING, MEASURING, SHAPES, QUICK, BenchmarkCase, main
+from benchmark_case import COUNT_CALLS, DYING, MEASURING, SHAPES, QUICK, BenchmarkCase, main, needs_results
 
 
 class OddBodies(BenchmarkCase):
@@ -15,6 +15,7 @@ class OddBodies(BenchmarkCase):
     def totals(self):
         return {row["test"]: row["total_calls"] for row in self.rows(record="test")}
 
+    @needs_results
     def test_a_body_that_measures_itself_has_the_result_that_it_has_without_flags(self):
         self.assertNotIn("ERROR OCCURRED", self.run_program(MEASURING, QUICK).out)
         for backend in ("ebpf", "dispatch"):

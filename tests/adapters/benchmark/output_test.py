@@ -46,7 +46,7 @@ class Output(BenchmarkCase):
         lines = {line.split()[0]: line for line in done.out.splitlines() if line.startswith("BM_")}
         self.assertIn("syscalls=1", lines["BM_OneCall"])
         self.assertIn("syscalls=64", lines["BM_Complexity/64"])
-        for row in self.rows(record="syscall", syscall="getppid"):
+        for row in self.rows(record="syscall", syscall="getppid", as_written=True):
             self.assertGreater(int(row["entries"]), 0)
             self.assertEqual([row[c] for c in ("calls", "in_flight", "carried_in", "denied", "errors")], [""] * 5)
         self.assertTrue(all(int(row["wall_ns"]) > 0 for row in self.rows(record="test", outcome="passed")))
