@@ -118,7 +118,7 @@ class Family:
 
     def test_have_the_tests_key_and_no_number_that_was_not_measured(self):
         self.measure("--gtest_filter=*.Forked", "--gtest_repeat=2")
-        rows = self.rows(kind="process", record="test")
+        rows = self.rows(kind="process", record="test", as_written=True)
         self.assertEqual([(row["test"], row["window"], row["parent"], row["repetition"]) for row in rows],
                          [("Children.Forked", SELF, "", "0"), ("Children.Forked", SELF, "", "1")])
         for row in rows:
