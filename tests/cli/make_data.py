@@ -340,7 +340,7 @@ def make_history():
     whole = whole[:9] + b"\x03" + whole[10:]
     save_bytes("history/packed.csv.gz", whole)
     save_bytes("cut.csv.gz", whole[:len(whole) // 2])
-    save_bytes("damaged.csv.gz", whole[:300] + bytes(byte ^ 0x55 for byte in whole[300:320]) + whole[320:])
+    save_bytes("damaged.csv.gz", whole[:20] + bytes(byte ^ 0x55 for byte in whole[20:40]) + whole[40:])
 
 
 SITED_SOURCE = """// SPDX-License-Identifier: MIT

@@ -217,7 +217,7 @@ std::size_t runs_needed(double needed) {
 }
 
 /// Why counts of `row` that are still in doubt may differ by chance.
-std::string_view why_chance(const Comparison& row) {
+std::string why_chance(const Comparison& row) {
   if (row.old_window->has_other_threads.value_or(false) || row.new_window->has_other_threads.value_or(false)) {
     return "other threads made calls";
   }
@@ -225,7 +225,13 @@ std::string_view why_chance(const Comparison& row) {
     return std::all_of(row.deltas.begin(), row.deltas.end(),
                        [&](const Delta& one) { return !one.is_in_doubt || is(one); });
   };
-  if (all([](const Delta& one) { return one.is_by_heap; })) return "the heap is as the program's threads left it";
+  if (all([](const Delta& one) { return !one.chance.empty(); })) {
+    std::set<std::string_view> reasons;
+    for (const Delta& one : row.deltas) {
+      if (one.is_in_doubt) reasons.insert(one.chance);
+    }
+    return fmt::format("{}", fmt::join(reasons, ", and "));
+  }
   // Counts that agree are in doubt only in files that do not tell which threads made the calls.
   if (all([](const Delta& one) { return one.is_exact(); })) return "other threads may have made calls";
   return "counts vary";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <set>
 #include <tuple>
@@ -88,6 +89,12 @@ bool knows_errnos(const std::map<std::string_view, Both>& syscalls) {
   });
 }
 
+bool reads_a_file(std::string_view syscall) {
+  constexpr std::string_view kReads[] = {"read", "readv", "pread64", "preadv", "preadv2", "lseek"};
+  const std::string_view name = syscall.substr(0, syscall.find(' '));
+  return std::find(std::begin(kReads), std::end(kReads), name) != std::end(kReads);
+}
+
 class CountJudge {
  public:
   /// `is_exact`: one thread made the calls, so that also syscalls that are volatile by nature are repeated exactly.
@@ -118,10 +125,16 @@ class CountJudge {
     delta.errno_name = errno_name;
     delta.is_volatile = is_volatile(syscall, both);
     const auto sides = both.sides();
-    delta.is_by_heap = std::any_of(sides.begin(), sides.end(), [&](const stats::SyscallSummary* one) {
-      return one != nullptr && (out_.old_window->is_of_threaded_program || out_.new_window->is_of_threaded_program) &&
-             model::has_class(one->classes, "volatile");
+    const auto some_side = [&](auto is) { return is(*out_.old_window) || is(*out_.new_window); };
+    const bool is_for_memory = std::any_of(sides.begin(), sides.end(), [](const stats::SyscallSummary* one) {
+      return one != nullptr && model::has_class(one->classes, "volatile");
     });
+    if (is_for_memory && some_side(std::mem_fn(&stats::WindowSummary::is_of_threaded_program))) {
+      delta.chance = "the heap is as the program's threads left it";
+    } else if (errno_name.empty() && reads_a_file(syscall) &&
+               some_side(std::mem_fn(&stats::WindowSummary::opens_kernel_files))) {
+      delta.chance = "it reads files of /proc or /sys, whose text changes by itself";
+    }
     return delta;
   }
 
@@ -208,7 +221,8 @@ class CountJudge {
 
   void add(Delta delta, const stats::Spread& old_count, const stats::Spread& new_count, const Tolerance& tolerance) {
     const bool is_constant = old_count.is_exact() && new_count.is_exact() && old_count.min == new_count.min;
-    const bool is_repeated = is_exact_ && !delta.is_by_heap && is_repeated_in(old_count) && is_repeated_in(new_count);
+    const bool is_repeated =
+        is_exact_ && delta.chance.empty() && is_repeated_in(old_count) && is_repeated_in(new_count);
     // More syncs are red, and fewer are, too.
     const bool is_red_both_ways = family_of(delta.syscall) == Family::syncs;
     if (delta.is_gated() && !is_repeated && !is_constant) out_.varying += is_red_both_ways ? 2 : 1;

@@ -37,7 +37,7 @@ struct Delta {
   bool is_volatile = false;
   bool is_new_errno = false;   ///< The syscall did not fail this way in any repetition of OLD.
   bool is_per_run = false;     ///< Made once per run of a benchmark's loop; else per iteration.
-  bool is_by_heap = false;     ///< A call for memory, in a program with threads: they leave the heap as chance has it.
+  std::string_view chance;     ///< Why it may vary in a test of one thread. Empty: it repeats exactly there.
   bool is_in_doubt = false;    ///< It differs, and may do so by chance: see decide_doubts().
   Rule rule = Rule::exact;     ///< The rule that judged it.
   bool is_accepted = false;    ///< An accept matches it: see Comparison::acceptances.

@@ -150,6 +150,7 @@ struct SyscallRow {
   Measured bytes_released;  ///< Unmapped by `calls`.
   Measured short_calls;     ///< The part of `calls` that moved less than asked.
   Measured per_run_bytes;   ///< The part of `bytes` that comes once per run of a benchmark's loop; if known.
+  Measured kernel_files;    ///< The part of `calls` that opened a path below /proc or /sys.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

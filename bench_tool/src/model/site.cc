@@ -101,14 +101,26 @@ std::string text_of(const Site& site) {
 namespace {
 
 /// If a number is missing on one side, it is missing in the sum.
-constexpr std::array kSums = {
-    &SyscallRow::entries,         &SyscallRow::calls,          &SyscallRow::restarts,
-    &SyscallRow::in_flight,       &SyscallRow::no_return,      &SyscallRow::carried_in,
-    &SyscallRow::denied,          &SyscallRow::errors,         &SyscallRow::per_run_calls,
-    &SyscallRow::per_run_errors,  &SyscallRow::latency_count,  &SyscallRow::latency_sum_ns,
-    &SyscallRow::bytes,           &SyscallRow::bytes_released, &SyscallRow::short_calls,
-    &SyscallRow::per_run_bytes,   &SyscallRow::injected,       &SyscallRow::by_started_threads,
-    &SyscallRow::by_older_threads};
+constexpr std::array kSums = {&SyscallRow::entries,
+                              &SyscallRow::calls,
+                              &SyscallRow::restarts,
+                              &SyscallRow::in_flight,
+                              &SyscallRow::no_return,
+                              &SyscallRow::carried_in,
+                              &SyscallRow::denied,
+                              &SyscallRow::errors,
+                              &SyscallRow::per_run_calls,
+                              &SyscallRow::per_run_errors,
+                              &SyscallRow::latency_count,
+                              &SyscallRow::latency_sum_ns,
+                              &SyscallRow::bytes,
+                              &SyscallRow::bytes_released,
+                              &SyscallRow::short_calls,
+                              &SyscallRow::per_run_bytes,
+                              &SyscallRow::injected,
+                              &SyscallRow::by_started_threads,
+                              &SyscallRow::by_older_threads,
+                              &SyscallRow::kernel_files};
 
 using Rows = std::vector<const SyscallRow*>;
 

@@ -103,6 +103,13 @@ std::optional<bool> has_other_threads(const SeriesList& all) {
   return has;
 }
 
+bool opens_kernel_files(const SeriesList& all) {
+  return std::any_of(all.begin(), all.end(), [](const Series& series) {
+    return std::any_of(series.by_sample.begin(), series.by_sample.end(),
+                       [](const SyscallRow* row) { return row != nullptr && row->kernel_files.value_or(0) > 0; });
+  });
+}
+
 SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const RepetitionAggregator& fold) {
   SyscallSummary out;
   out.name = data.text(series.first->syscall);
@@ -293,6 +300,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.spread_calls = fold.counts(&Totals::calls);
   out.spread_entries = fold.counts(&Totals::entries);
   out.has_other_threads = has_other_threads(all);
+  out.opens_kernel_files = opens_kernel_files(all);
   out.bytes_read = fold.counts(&Totals::bytes_read);
   out.bytes_written = fold.counts(&Totals::bytes_written);
   out.bytes_mapped = fold.counts(&Totals::bytes_mapped);
@@ -357,7 +365,18 @@ std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::
   summarize_range(0, groups.size() / threads);
   for (std::future<void>& other : others) other.get();
   note_threaded_programs(windows);
+  note_kernel_files(windows);
   return windows;
+}
+
+void note_kernel_files(std::vector<WindowSummary>& windows) {
+  std::set<std::pair<std::string_view, std::string_view>> tests;
+  for (const WindowSummary& window : windows) {
+    if (window.opens_kernel_files) tests.emplace(window.program, window.test);
+  }
+  for (WindowSummary& window : windows) {
+    window.opens_kernel_files = tests.contains({window.program, window.test});
+  }
 }
 
 void note_threaded_programs(std::vector<WindowSummary>& windows) {

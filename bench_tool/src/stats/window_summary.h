@@ -91,6 +91,8 @@ struct WindowSummary {
   std::optional<bool> has_other_threads;
   /// In some window of its program has_other_threads is true; see note_threaded_programs().
   bool is_of_threaded_program = false;
+  /// Some window of its test opens a path below /proc or /sys, whose text changes by itself; see note_kernel_files().
+  bool opens_kernel_files = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
@@ -174,7 +176,10 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
 /// Sets is_of_threaded_program: `windows` are all that a side has.
 void note_threaded_programs(std::vector<WindowSummary>& windows);
 
-/// summarize() of each of `groups`, in their order, on all cores; and note_threaded_programs().
+/// A test's scopes and loops may read what it has opened.
+void note_kernel_files(std::vector<WindowSummary>& windows);
+
+/// summarize() of each of `groups`, in their order, on all cores; and what the two functions above note.
 std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
                                          bool per_iteration);
 

@@ -14,6 +14,7 @@ struct Entry {
 };
 
 // NOLINTBEGIN(readability-identifier-naming): the words of the table
+constexpr auto NONE = ByteWay::none;
 constexpr auto READS = ByteWay::reads;
 constexpr auto WRITES = ByteWay::writes;
 constexpr auto BOTH = ByteWay::both;

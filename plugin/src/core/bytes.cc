@@ -26,6 +26,7 @@ ByteNumbers byte_numbers(SyscallId id, const Tally& tally, BytesKnown known) {
   if (rule.moves() || (rule.may_map() && has_arguments)) numbers.bytes = tally.bytes;
   if (rule.may_unmap() && has_arguments) numbers.released = tally.bytes_released;
   if (rule.has_size() && has_arguments) numbers.short_calls = tally.short_calls;
+  if (rule.opens() && has_arguments) numbers.kernel_files = tally.kernel_files;
   return numbers;
 }
 

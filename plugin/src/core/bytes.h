@@ -32,6 +32,8 @@ struct ByteRule {
   syscost_byte_source source = SYSCOST_BYTES_NONE;
 
   bool moves() const { return way == ByteWay::reads || way == ByteWay::writes || way == ByteWay::both; }
+  /// It opens a file by its path.
+  bool opens() const { return source == SYSCOST_BYTES_OPENS_1 || source == SYSCOST_BYTES_OPENS_2; }
   bool maps() const { return way == ByteWay::maps || way == ByteWay::unmaps; }
   /// The size that was asked for is an argument.
   bool has_size() const { return source >= SYSCOST_BYTES_SIZE_2 && source <= SYSCOST_BYTES_SIZE_5; }
@@ -52,11 +54,13 @@ enum class BytesKnown : std::uint8_t {
 /// Pure, thread-safe, no allocation.
 ByteRule byte_rule(SyscallId id);
 
-/// The numbers of one syscall. Empty if the syscall has no such number, or if the backend does not know it.
+/// The numbers of one syscall beside its calls. Empty if the syscall has no such number, or if the backend does not
+/// know it.
 struct ByteNumbers {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> released;
   std::optional<std::uint64_t> short_calls;
+  std::optional<std::uint64_t> kernel_files;
 };
 /// The syscall has bytes, and nothing says how many.
 inline bool has_unknown_bytes(SyscallId id) {

@@ -62,6 +62,12 @@ TEST(RowColumns, HoldWhichThreadsMadeTheCalls) {
       << wrong.problems;
 }
 
+TEST(RowColumns, HoldHowManyOpensNameFilesOfTheKernel) {
+  const Loaded loaded = load(test_row({{"total_calls", "3"}}) + syscall_row({{"calls", "3"}, {"kernel_files", "2"}}));
+  EXPECT_EQ(loaded.problems, "");
+  EXPECT_EQ(loaded.data.rows_of(0).at(0).kernel_files.value_or(0), 2U);
+}
+
 TEST(RowColumns, HoldHowManyCallsAreInjected) {
   const Loaded loaded = load(test_row({{"total_calls", "9"}}) + syscall_row({{"calls", "9"}, {"injected", "2"}}));
   EXPECT_EQ(loaded.problems, "");

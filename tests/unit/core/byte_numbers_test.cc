@@ -38,6 +38,17 @@ TEST_F(ByteNumbersTest, KnowsBytesOfSyscallsThatMoveThem) {
   EXPECT_EQ(byte_numbers({Abi::x86_64, SYS_read}, tally, BytesKnown::none).bytes, kNone);
 }
 
+TEST_F(ByteNumbersTest, KnowsFilesOfTheKernelOfCallsThatOpen) {
+  Tally& tally = add(SYS_openat, 3, 0);
+  tally.kernel_files = 2;
+  const auto of = [&](SyscallId id, BytesKnown known) { return byte_numbers(id, tally, known); };
+  EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::all).kernel_files, 2U);
+  EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::all).bytes, kNone);
+  EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::none).kernel_files, kNone);
+  EXPECT_EQ(of({Abi::i386, 295}, BytesKnown::but_foreign_lengths).kernel_files, kNone);
+  EXPECT_EQ(of({Abi::x86_64, SYS_creat}, BytesKnown::all).kernel_files, kNone);
+}
+
 TEST_F(ByteNumbersTest, KnowsNoLengthsOfAForeignAbiWithoutItsArguments) {
   constexpr SyscallId kForeignRead{Abi::i386, 3};
   constexpr SyscallId kForeignMap{Abi::i386, 192};

@@ -25,6 +25,7 @@ Cost sample() {
   writes.bytes = 70;
   writes.bytes_released = 4096;
   writes.short_calls = 2;
+  writes.kernel_files = 8;
   writes.injected = 6;
   data->measured.injected = true;
   data->measured.bytes = BytesKnown::but_foreign_lengths;
@@ -67,6 +68,7 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.bytes, 70U);
   EXPECT_EQ(writes.bytes_released, 4096U);
   EXPECT_EQ(writes.short_calls, 2U);
+  EXPECT_EQ(writes.kernel_files, 8U);
   EXPECT_EQ(writes.injected, 6U);
   EXPECT_TRUE(data.measured.injected);
   EXPECT_EQ(data.measured.bytes, BytesKnown::but_foreign_lengths);

@@ -16,20 +16,22 @@
 namespace syscost {
 
 /// Adds the two numbers that a cell of the syscall `id` has for bytes. `second`: the bytes that were released, if the
-/// syscall maps memory; else how many calls were short.
+/// syscall maps memory; if it opens files, how many were the kernel's; else how many calls were short.
 inline void add_bytes(Tally& into, SyscallId id, std::uint64_t bytes, std::uint64_t second) {
   if ((bytes | second) == 0) return;
   into.bytes += bytes;
-  (byte_rule(id).maps() ? into.bytes_released : into.short_calls) += second;
+  const ByteRule rule = byte_rule(id);
+  (rule.maps() ? into.bytes_released : rule.opens() ? into.kernel_files : into.short_calls) += second;
 }
 
 /// Sets the same two numbers in a crossing, which has its `id` already.
 inline void add_bytes(Crossing& into, std::uint64_t bytes, std::uint64_t second) {
   into.bytes = bytes;
-  if (byte_rule(into.id).maps()) {
+  const ByteRule rule = byte_rule(into.id);
+  if (rule.maps()) {
     into.bytes_released = second;
   } else {
-    into.is_short = second != 0;
+    (rule.opens() ? into.is_kernel_file : into.is_short) = second != 0;
   }
 }
 

@@ -14,12 +14,25 @@ enum syscost_byte_source {
   SYSCOST_BYTES_SIZE_3 = 3,  /* argument 3 */
   SYSCOST_BYTES_SIZE_4 = 4,  /* argument 4 */
   SYSCOST_BYTES_SIZE_5 = 5,  /* argument 5 */
-  SYSCOST_BYTES_LENGTH = 6,  /* mapped: argument 2, in whole pages */
-  SYSCOST_BYTES_RELEASE = 7, /* unmapped: argument 2, in whole pages */
-  SYSCOST_BYTES_REMAP = 8,   /* mremap: from argument 2 to argument 3, in whole pages */
-  SYSCOST_BYTES_BREAK = 9,   /* brk: from the break before the call to its result, in whole pages */
-  SYSCOST_BYTES_UNSAID = 10, /* mapped, and nothing in the call says how much: no bytes are counted */
+  SYSCOST_BYTES_OPENS_1 = 6, /* none; it opens the path that is argument 1; its flags are the next one */
+  SYSCOST_BYTES_OPENS_2 = 7, /* argument 2 */
+  SYSCOST_BYTES_LENGTH = 8,  /* mapped: argument 2, in whole pages */
+  SYSCOST_BYTES_RELEASE = 9, /* unmapped: argument 2, in whole pages */
+  SYSCOST_BYTES_REMAP = 10,  /* mremap: from argument 2 to argument 3, in whole pages */
+  SYSCOST_BYTES_BREAK = 11,  /* brk: from the break before the call to its result, in whole pages */
+  SYSCOST_BYTES_UNSAID = 12, /* mapped, and nothing in the call says how much: no bytes are counted */
 };
+
+/* Of the flags of an open: bits that say whether it reads, and those of O_WRONLY. */
+#define SYSCOST_OPEN_MODE 3
+#define SYSCOST_OPEN_TO_WRITE 1
+
+/* True if a text begins with a folder of files that the kernel writes at the moment when they are read: /proc/, /sys/.
+ * `text`: 6 bytes. */
+#define SYSCOST_NAMES_KERNEL_FILE(text)                                                                   \
+  ((text)[0] == '/' &&                                                                                    \
+   (((text)[1] == 'p' && (text)[2] == 'r' && (text)[3] == 'o' && (text)[4] == 'c' && (text)[5] == '/') || \
+    ((text)[1] == 's' && (text)[2] == 'y' && (text)[3] == 's' && (text)[4] == '/')))
 
 /* The descriptors that the data goes through, by argument. */
 enum syscost_moving_files {

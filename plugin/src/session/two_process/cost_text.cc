@@ -2,10 +2,10 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     6 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
+//     7 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
 //     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file to
 //     kind_only driver_thread has_command device request command status site> entries calls restarts no_return
-//     carried_in denied bytes bytes_released short_calls injected
+//     carried_in denied bytes bytes_released short_calls kernel_files injected
 //     by_started_threads by_older_threads | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
@@ -25,7 +25,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::string_view kVersion = "6";
+constexpr std::uint64_t kVersion = 7;
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -98,7 +98,8 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
                                tally.short_calls}) {
     put(text, number);
   }
-  for (const std::uint64_t number : {tally.injected, tally.by_started_threads, tally.by_older_threads})
+  for (const std::uint64_t number :
+       {tally.kernel_files, tally.injected, tally.by_started_threads, tally.by_older_threads})
     put(text, number);
   text += '|';
   for (const ErrnoCounts::Entry& error : tally.errors) {
@@ -159,9 +160,10 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   }
   if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
-  for (std::uint64_t* field : {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in,
-                               &tally.denied, &tally.bytes, &tally.bytes_released, &tally.short_calls, &tally.injected,
-                               &tally.by_started_threads, &tally.by_older_threads}) {
+  for (std::uint64_t* field :
+       {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied, &tally.bytes,
+        &tally.bytes_released, &tally.short_calls, &tally.kernel_files, &tally.injected, &tally.by_started_threads,
+        &tally.by_older_threads}) {
     *field += in.number();  // calls of several stacks arrive one by one
   }
   in.expect('|');
@@ -194,7 +196,7 @@ std::string to_text(const Cost& cost) {
     for (const Failure& failure : sites.take_failures()) session::say_failure(failure);
     data = &of_sites;
   }
-  std::string text = std::string(kVersion) + ' ';
+  std::string text = std::to_string(kVersion) + ' ';
   for (bool measured : {data->measured.entries, data->measured.calls, data->measured.errors, data->measured.latency,
                         data->measured.injected, data->measured.threads}) {
     put(text, measured ? 1 : 0);
@@ -215,7 +217,7 @@ Cost cost_from_text(std::string_view text) {
   const Unavailable not_a_cost{"The counting process sent numbers that cannot be read.",
                                "Link the program and libsyscost of one version."};
   Reader in(text);
-  if (in.number() != 6) return Cost(not_a_cost);
+  if (in.number() != kVersion) return Cost(not_a_cost);
   auto data = std::make_shared<detail::CostData>(std::pmr::new_delete_resource());
   data->measured.entries = in.number() != 0;
   data->measured.calls = in.number() != 0;

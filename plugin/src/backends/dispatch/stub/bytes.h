@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// How many bytes a call moved or mapped. A table says for each syscall where the number comes from.
+// How many bytes a call moved or mapped, and whether it opened a file of the kernel. A table says for each syscall
+// where the number comes from.
 //
 // A cell's mark holds that source, so the common call, which has none, costs one comparison of what was read anyway.
 // Arguments are known of the native ABI only: of others a length is not counted.
@@ -27,7 +28,7 @@ constexpr syscost_byte_source source_of_mark(std::uint64_t mark) {
 /// `syscall`: in the form of Directory::syscall_of.
 syscost_byte_source byte_source_of(std::uint64_t syscall);
 
-/// `second`: 1 for a short call, or the bytes that were released.
+/// `second`: 1 for a short call, or for a file of the kernel; or the bytes that were released.
 struct ByteCount {
   std::uint64_t bytes = 0;
   std::uint64_t second = 0;
@@ -37,7 +38,13 @@ __attribute__((always_inline)) inline ByteCount growth_of(std::uint64_t from, st
   return to >= from ? ByteCount{to - from, 0} : ByteCount{0, from - to};
 }
 
-/// The bytes of a call that succeeded.
+/// openat2 has an address in the place of the flags, which is no O_WRONLY.
+inline ByteCount opened(std::uint64_t path, std::uint64_t flags) {
+  const bool reads = (flags & SYSCOST_OPEN_MODE) != SYSCOST_OPEN_TO_WRITE;
+  return {0, reads && may_name_kernel_file(path) ? 1U : 0U};
+}
+
+/// The numbers of a call that succeeded.
 inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
   const auto moved = [&](std::uint64_t asked) { return ByteCount{call.result, call.result < asked ? 1U : 0U}; };
   switch (source) {
@@ -51,6 +58,10 @@ inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
       return moved(call.given.r10);
     case SYSCOST_BYTES_SIZE_5:
       return moved(call.given.r8);
+    case SYSCOST_BYTES_OPENS_1:
+      return opened(call.given.rdi, call.given.rsi);
+    case SYSCOST_BYTES_OPENS_2:
+      return opened(call.given.rsi, call.given.rdx);
     case SYSCOST_BYTES_LENGTH:
       return {SYSCOST_WHOLE_PAGES(call.given.rsi), 0};
     case SYSCOST_BYTES_RELEASE:

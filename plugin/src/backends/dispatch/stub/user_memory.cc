@@ -8,6 +8,7 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "backends/dispatch/stub/trace.h"
+#include "core/tables/byte_sources.h"
 
 namespace syscost::signal_safe {
 namespace {
@@ -99,6 +100,32 @@ bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes) {
   }
   copy_bytes(to, ours, bytes);
   return true;
+}
+
+namespace {
+
+/// copy_in() where the kernel may copy, or the memory is certain to stay.
+bool copy_in_by_kernel(char* to, std::uint64_t from, std::uint64_t bytes) {
+  const auto ours = reinterpret_cast<std::uint64_t>(to);
+  if (!can_be(from, bytes)) return false;
+  if (!is_on_own_page(from, bytes)) return try_by_kernel(SYS_process_vm_writev, from, ours, bytes) == Copied::all;
+  copy_bytes(ours, from, bytes);
+  return true;
+}
+
+}  // namespace
+
+bool may_name_kernel_file(std::uint64_t path) {
+  constexpr std::uint64_t kBytes = 6;  // of "/proc/"
+  char text[kBytes] = {};
+  // A path may end with the mapped memory: first up to the end of its page.
+  const std::uint64_t in_page = ~kPageMask + 1 - (path & ~kPageMask);
+  const std::uint64_t first = in_page < kBytes ? in_page : kBytes;
+  if (!copy_in_by_kernel(text, path, first)) return true;
+  bool has_ended = first == kBytes;
+  for (std::uint64_t i = 0; i < first; ++i) has_ended = has_ended || text[i] == '\0';
+  if (!has_ended && !copy_in_by_kernel(text + first, path + first, kBytes - first)) return true;
+  return SYSCOST_NAMES_KERNEL_FILE(text);
 }
 
 namespace {

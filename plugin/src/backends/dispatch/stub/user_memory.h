@@ -71,6 +71,10 @@ void may_copy_by_kernel(bool may);
 bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes);
 bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes);
 
+/// After an open of `path` that succeeded: true if it begins with /proc/ or /sys/. True, too, where it cannot be read
+/// by the kernel: if it changes, or a filter may kill for it.
+bool may_name_kernel_file(std::uint64_t path);
+
 template <class T>
 bool read_user(std::uint64_t address, T& into) {
   // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value, too

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0
 //
-// How many bytes a call moved or mapped. A table says for each syscall where the number comes from. What is in an
-// argument is kept in the thread's state when the call enters: at its end the registers may have changed.
+// How many bytes a call moved or mapped, and whether it opened a file of the kernel. A table says for each syscall
+// where the number comes from. What is in an argument is kept in the thread's state when the call enters: at its end
+// the registers may have changed.
 #pragma once
 
 #include "syscall_numbers.bpf.h"
@@ -26,12 +27,21 @@ static __always_inline bool is_i386(__u64 index) {
   return index - SYSCOST_NUMBERS < SYSCOST_NUMBERS;
 }
 
+// The path of an open with `flags` that can read the file; else 0. openat2 has an address there, which can.
+static __always_inline __u64 read_path(__u64 path, __u64 flags) {
+  return (flags & SYSCOST_OPEN_MODE) == SYSCOST_OPEN_TO_WRITE ? 0 : path;
+}
+
 static __noinline __u64 rarely_asked(struct task_struct* task, struct pt_regs* regs, __u64 index, __u32 source) {
   bool compat = is_i386(index);
   __u64 second = compat ? (__u32)regs->cx : regs->si;
   __u64 third = compat ? (__u32)regs->dx : regs->dx;
   __u64 fourth = compat ? (__u32)regs->si : regs->r10;
   switch (source) {
+    case SYSCOST_BYTES_OPENS_1:
+      return read_path(compat ? (__u32)regs->bx : regs->di, second);
+    case SYSCOST_BYTES_OPENS_2:
+      return read_path(second, third);
     case SYSCOST_BYTES_SIZE_2:
       return second;
     case SYSCOST_BYTES_SIZE_4:
@@ -75,7 +85,14 @@ static __always_inline bool maps_memory(const struct thread_state* thread) {
   return thread->byte_source >= SYSCOST_BYTES_LENGTH && thread->byte_source != SYSCOST_BYTES_RELEASE;
 }
 
-// `second`: 1 for a short call, or the bytes that were released.
+// After an open that succeeded. The kernel has just read the path. True, too, if it cannot be read any more.
+static __noinline bool may_name_kernel_file(__u64 path) {
+  char text[8] = {};
+  if (bpf_probe_read_user_str(text, sizeof text, (const void*)path) < 0) return true;
+  return SYSCOST_NAMES_KERNEL_FILE(text);
+}
+
+// `second`: 1 for a short call, or for a file of the kernel; or the bytes that were released.
 struct byte_count {
   __u64 bytes;
   __u64 second;
@@ -88,6 +105,10 @@ static __always_inline struct byte_count bytes_of(const struct thread_state* thr
   if (source == SYSCOST_BYTES_NONE || (result < 0 && result >= -4095)) return count;
   __s64 growth;
   switch (source) {
+    case SYSCOST_BYTES_OPENS_1:
+    case SYSCOST_BYTES_OPENS_2:
+      count.second = thread->asked && may_name_kernel_file(thread->asked);
+      return count;
     case SYSCOST_BYTES_LENGTH:
       count.bytes = thread->asked;
       return count;

@@ -129,6 +129,7 @@ struct task_struct {
 
 struct pt_regs {
   unsigned long r10;
+  unsigned long bx;
   unsigned long r8;
   unsigned long cx;
   unsigned long di;

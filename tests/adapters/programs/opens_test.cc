@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+//
+// Opens by each of the calls that open a path: of files that the kernel writes as they are read.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/openat2.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <string>
+
+namespace {
+
+constexpr const char* kStatus = "/proc/self/status";
+
+void open_by(long number, long first, long second, long third, long fourth = 0) {
+  const long fd = syscall(number, first, second, third, fourth);
+  if (fd >= 0) close(static_cast<int>(fd));
+}
+
+void openat(const char* path) {
+  open_by(SYS_openat, AT_FDCWD, reinterpret_cast<long>(path), O_RDONLY);
+}
+
+TEST(Opens, OfFilesOfTheKernel) {
+  open_by(SYS_open, reinterpret_cast<long>(kStatus), O_RDONLY, 0);
+  openat(kStatus);
+  open_how how{};
+  open_by(SYS_openat2, AT_FDCWD, reinterpret_cast<long>(kStatus), reinterpret_cast<long>(&how), sizeof how);
+  openat("/sys/kernel");
+  const std::string on_the_heap = std::string("/sys/") + "devices";
+  openat(on_the_heap.c_str());
+  char on_the_stack[] = "/proc/self/stat";
+  openat(on_the_stack);
+}
+
+TEST(Opens, OfOtherFiles) {
+  openat("/dev/null");
+  openat("/proc/self/no such file");
+  openat("/proc");
+  openat("/");
+  openat("/system");
+  open_by(SYS_openat, AT_FDCWD, 8, O_RDONLY);  // no path
+  open_by(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/comm"), O_WRONLY);
+}
+
+// The path ends with the last byte that is mapped.
+TEST(Opens, OfAPathThatEndsWithItsMemory) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* const memory =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  munmap(memory + page, page);
+  for (const char* const one : {kStatus, "/", "/proc"}) {
+    const std::size_t size = std::strlen(one) + 1;
+    openat(static_cast<const char*>(std::memcpy(memory + page - size, one, size)));
+  }
+  munmap(memory, page);
+}
+
+TEST(Opens, OfAPathOnTwoPages) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* const memory =
+      static_cast<char*>(mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(memory, MAP_FAILED);
+  for (std::size_t before = 1; before < 6; ++before) {
+    for (const char* const one : {kStatus, "/dev/null"}) openat(std::strcpy(memory + page - before, one));
+  }
+  munmap(memory, 2 * page);
+}
+
+}  // namespace
