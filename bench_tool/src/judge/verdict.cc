@@ -133,7 +133,7 @@ class CountJudge {
       delta.chance = "the heap is as the program's threads left it";
     } else if (errno_name.empty() && reads_a_file(syscall) &&
                some_side(std::mem_fn(&stats::WindowSummary::opens_kernel_files))) {
-      delta.chance = "it reads files of /proc or /sys, whose text changes by itself";
+      delta.chance = "it reads files of /proc or /sys, which the kernel writes anew each time";
     }
     return delta;
   }

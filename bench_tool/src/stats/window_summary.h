@@ -91,7 +91,7 @@ struct WindowSummary {
   std::optional<bool> has_other_threads;
   /// In some window of its program has_other_threads is true; see note_threaded_programs().
   bool is_of_threaded_program = false;
-  /// Some window of its test opens a path below /proc or /sys, whose text changes by itself; see note_kernel_files().
+  /// Its test opens a file below /proc or /sys: in this window or in another one. See note_kernel_files().
   bool opens_kernel_files = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
