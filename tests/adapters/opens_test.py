@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which opens name a file below /proc or /sys, whose text changes by itself (column kernel_files)."""
+"""Which opens name a file below /proc or /sys, which the kernel writes anew each time (column kernel_files)."""
 import os
 
 from adapter_case import BACKENDS, BIN, Case, main
