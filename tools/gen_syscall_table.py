@@ -145,7 +145,8 @@ BYTES = {
     ("MAPS", "BREAK"): "brk",
     ("UNMAPS", "RELEASE"): "munmap",
     ("NONE", "OPENS_1"): "open",
-    ("NONE", "OPENS_2"): "openat openat2",
+    ("NONE", "OPENS_2"): "openat",
+    ("NONE", "OPENS_HOW"): "openat2",
     ("UNKNOWN", "NONE"): "sendmmsg recvmmsg recvmmsg_time64 io_uring_enter io_submit socketcall",
 }
 # Which arguments of those calls are the descriptors that data goes through, for --syscost_detail file: one, or from one

@@ -144,7 +144,7 @@ class Page(unittest.TestCase):
             run = os.path.join(folder, "run.csv")
             with open(os.path.join(DATA, "findings.csv"), encoding="utf-8") as file, open(run, "w", encoding="utf-8") as copy:
                 text = file.read().replace(",Odd.One,", ",<img src=x onerror=hit>,").replace("EACCES:18", "E</details><b>:18")
-                copy.write(text.replace(",4800,,,,,1200,", ",480000,,,,,1200,"))  # large writes: a note alone
+                copy.write(text.replace(",4800,,,,,,1200,", ",480000,,,,,,1200,"))  # large writes: a note alone
             page = self.page_of(run)
         self.assertNotIn("<img", page)
         self.assertNotIn("E</details>", page)

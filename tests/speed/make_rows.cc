@@ -76,7 +76,7 @@ Call make_call(const std::string& key, std::uint64_t test, std::uint64_t s, cons
     left -= here;
   }
   return {
-      fmt::format("{}syscall,{}{},,syscost{}{},{},0,0,{},0,0,0,0,0,{},{},,,,,,,,,,{},{},310,4800,620,700,900,1100,3000,"
+      fmt::format("{}syscall,{}{},,syscost{}{},{},0,0,{},0,0,0,0,0,{},{},,,,,,,,,,,{},{},310,4800,620,700,900,1100,3000,"
                   "{},end\n",
                   key, kind.syscall, s < kKinds.size() ? "" : fmt::format("_{}", s), std::string(30, ','), kind.classes,
                   calls, calls, errors, errors == 0 ? "" : fmt::format("{}:{}", kind.errno_name, errors), calls,
@@ -114,7 +114,7 @@ std::uint64_t make_rows(const MakeRows& shape, std::ostream& out) {
     const std::uint64_t wall_ns = 2 * total * kLatencyNs + random.next() % 50'000;
     fmt::format_to(std::back_inserter(text),
                    "{}test,,,syscost,passed,,,{},{},{},,{},3,1,20,0,,{},{},{},{},,,,,,,,,,,0,0{}end\n", key, wall_ns,
-                   wall_ns / 3, wall_ns / 2, 4000, total, total, errors, total * kLatencyNs, std::string(32, ','));
+                   wall_ns / 3, wall_ns / 2, 4000, total, total, errors, total * kLatencyNs, std::string(33, ','));
     text += calls;
     rows += 1 + shape.syscalls_per_test;
     if (text.size() > (std::size_t{1} << 20)) {

@@ -39,8 +39,8 @@ bool is_of_family(const Delta& delta, Family family) {
 
 double syncs_of(const stats::WindowSummary& window) {
   double sum = 0;
-  for (const stats::SyscallSummary& one : window.syscalls) {
-    if (family_of(one.name) == Family::syncs && one.count()) sum += one.count()->median;
+  for (const stats::SyscallSummary* one : window.compared()) {
+    if (family_of(one->name) == Family::syncs && one->count()) sum += one->count()->median;
   }
   return sum;
 }
@@ -102,9 +102,7 @@ bool ChangeChoice::matches(const Delta& delta, const Comparison& row) const {
   const std::string detail = space == std::string::npos ? "" : delta.syscall.substr(space + 1);
   std::string_view classes;
   for (const stats::WindowSummary* window : {row.old_window, row.new_window}) {
-    for (const stats::SyscallSummary& one : window->syscalls) {
-      if (one.name == delta.syscall) classes = one.classes;
-    }
+    if (const stats::SyscallSummary* one = window->find(delta.syscall)) classes = one->classes;
   }
   return syscalls_->matches(delta.syscall.substr(0, space), detail, classes);
 }

@@ -188,12 +188,14 @@ model::BaselineWindow to_baseline(const stats::WindowSummary& window, std::strin
   const auto all = [&](auto knows) { return std::all_of(window.syscalls.begin(), window.syscalls.end(), knows); };
   out.tells_entries = window.entries && all([](const stats::SyscallSummary& one) { return one.entries.has_value(); });
   out.tells_errors = all([](const stats::SyscallSummary& one) { return one.errnos.has_value(); });
+  out.tells_opens = window.sync_opens || window.is_per_iteration;
   add_counts("", has_calls, window.calls, window.entries, out.cells);
   out.has_other_threads = window.has_other_threads;
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
   for (const stats::SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
+  if (window.sync_opens && window.sync_opens->calls->max > 0) add_syscall(*window.sync_opens, true, out);
   return out;
 }
 
@@ -232,6 +234,11 @@ stats::WindowSummary from_baseline(const model::Baseline& baseline, const model:
   if (out.calls && !window.tells_entries) out.entries = out.spread_entries = std::nullopt;
   out.has_other_threads = window.has_other_threads;
   out.is_per_iteration = out.counted_passes.has_value();
+  if (out.calls && window.tells_opens && !out.is_per_iteration) {
+    const stats::Numbers opens = syscalls[model::kSyncOpens].calls;
+    out.sync_opens = stats::sync_opens_of(opens ? *opens : stats::Spread{window.n, 0, 0, 0});
+  }
+  syscalls.erase(model::kSyncOpens);
   for (auto& [name, one] : syscalls) {
     one.name = name;
     const auto classes = baseline.classes.find(std::string(name.substr(0, name.find(' '))));

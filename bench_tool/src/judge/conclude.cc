@@ -25,21 +25,21 @@ namespace {
 /// The calls of OLD, of a pass or per run, and those that NEW alone has; as if nothing had changed.
 std::vector<CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
   std::vector<CallCount> calls;
-  for (const stats::SyscallSummary& one : row.old_window->syscalls) {
-    const stats::Numbers numbers = is_per_run ? one.per_run_calls : one.count();
+  for (const stats::SyscallSummary* one : row.old_window->compared()) {
+    const stats::Numbers numbers = is_per_run ? one->per_run_calls : one->count();
     const double before = numbers ? numbers->median : 0;
-    calls.push_back({one.name, before, before});
-    if (!one.errnos || is_per_run) continue;
-    for (const auto& [errno_name, spread] : *one.errnos) {
+    calls.push_back({one->name, before, before});
+    if (!one->errnos || is_per_run) continue;
+    for (const auto& [errno_name, spread] : *one->errnos) {
       calls.back().failed_before += spread.median;
       if (errno_name == "EINTR") calls.back().interrupted = spread.median;
     }
     calls.back().failed_after = calls.back().failed_before;
   }
-  for (const stats::SyscallSummary& one : row.new_window->syscalls) {
+  for (const stats::SyscallSummary* one : row.new_window->compared()) {
     const bool is_known =
-        std::any_of(calls.begin(), calls.end(), [&](const CallCount& call) { return call.syscall == one.name; });
-    if (!is_known) calls.push_back({one.name});
+        std::any_of(calls.begin(), calls.end(), [&](const CallCount& call) { return call.syscall == one->name; });
+    if (!is_known) calls.push_back({one->name});
   }
   return calls;
 }

@@ -24,7 +24,7 @@ constexpr Row kFamilies[] = {
      "stat lstat fstat newfstatat statx access faccessat faccessat2 readlink readlinkat getcwd getdents getdents64"},
     {Family::opens, "opens", "open openat openat2 creat"},
     {Family::closes, "closes", "close close_range"},
-    {Family::syncs, "syncs", "fsync fdatasync msync sync_file_range syncfs sync"},
+    {Family::syncs, "syncs", "fsync fdatasync msync sync_file_range syncfs sync O_SYNC"},
     {Family::memory, "memory", "brk mmap munmap mremap"},
     {Family::sizes, "sizes of files", "truncate ftruncate fallocate"},
     {Family::starts, "processes and threads", "clone clone3 fork vfork execve execveat wait4 waitid rt_sigprocmask"},

@@ -32,9 +32,12 @@ class WindowSites {
       std::string name = data_.text(series.first->syscall);
       const bool is_sited = model::is_site(detail);
       if (!detail.empty() && !is_sited) name += " " + detail;
-      BySyscall& one = syscalls_[std::move(name)];
-      one.series.push_back(&series);
-      one.is_known = one.is_known || is_sited;
+      for (const std::string& counted : {name, std::string(model::kSyncOpens)}) {
+        if (counted != name && !series.first->sync_opens.has_value()) continue;
+        BySyscall& one = syscalls_[counted];
+        one.series.push_back(&series);
+        one.is_known = one.is_known || is_sited;
+      }
     }
   }
 
@@ -65,6 +68,7 @@ class WindowSites {
       if (delta.is_per_run) {
         return series.knows_per_run_calls ? fold_.per_run(series, &SyscallRow::per_run_calls) : stats::Numbers();
       }
+      if (delta.syscall == model::kSyncOpens) return fold_.column(series, &SyscallRow::sync_opens, mode);
       return fold_.column(series, counts_entries ? &SyscallRow::entries : &SyscallRow::calls, mode);
     }
     const std::optional<stats::ErrnoNumbers> errnos =
@@ -81,16 +85,10 @@ class WindowSites {
   std::map<std::string, BySyscall, std::less<>> syscalls_;
 };
 
-const stats::SyscallSummary* syscall_of(const stats::WindowSummary& window, std::string_view name) {
-  const auto found = std::find_if(window.syscalls.begin(), window.syscalls.end(),
-                                  [&](const stats::SyscallSummary& one) { return one.name == name; });
-  return found == window.syscalls.end() ? nullptr : &*found;
-}
-
 /// As the judge compared the two: with the per-run calls apart, if both sides know them.
 bool tells_per_run(const Comparison& row, const Delta& delta) {
   const auto tells = [&](const stats::WindowSummary& window) {
-    const stats::SyscallSummary* one = syscall_of(window, delta.syscall);
+    const stats::SyscallSummary* one = window.find(delta.syscall);
     if (one == nullptr) return true;
     return (delta.errno_name.empty() ? one->per_run_calls : one->per_run_errors).has_value();
   };

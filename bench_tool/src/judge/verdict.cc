@@ -31,8 +31,9 @@ struct Both {
 std::map<std::string_view, Both> match_syscalls(const stats::WindowSummary& old_window,
                                                 const stats::WindowSummary& new_window) {
   std::map<std::string_view, Both> both;
-  for (const stats::SyscallSummary& one : old_window.syscalls) both[one.name].old_one = &one;
-  for (const stats::SyscallSummary& one : new_window.syscalls) both[one.name].new_one = &one;
+  for (const stats::SyscallSummary* one : old_window.compared()) both[one->name].old_one = one;
+  for (const stats::SyscallSummary* one : new_window.compared()) both[one->name].new_one = one;
+  if (!old_window.sync_opens || !new_window.sync_opens) both.erase(model::kSyncOpens);
   return both;
 }
 
@@ -299,9 +300,7 @@ Change compare_counts(const stats::Spread& old_count, const stats::Spread& new_c
 }
 
 stats::Numbers count_in(const stats::WindowSummary& window, const Delta& delta, const Comparison& row) {
-  const auto found = std::find_if(window.syscalls.begin(), window.syscalls.end(),
-                                  [&](const stats::SyscallSummary& one) { return one.name == delta.syscall; });
-  const stats::SyscallSummary* const one = found == window.syscalls.end() ? nullptr : &*found;
+  const stats::SyscallSummary* const one = window.find(delta.syscall);
   const stats::CallFigures& figures = figures_of(one, delta.tells_per_run);
   if (delta.errno_name.empty()) return delta.is_per_run ? per_run_calls(one) : figures.*row.counted;
   if (!figures.errnos) return std::nullopt;

@@ -26,6 +26,7 @@ constexpr std::string_view kCalls = "calls";
 constexpr std::string_view kEntries = "entries";
 constexpr std::string_view kErrors = "errors";
 constexpr std::string_view kThreads = "threads";
+constexpr std::string_view kOpens = "opens";
 // The last word of a window's line; none: one thread made its calls.
 constexpr std::string_view kSeveralThreads = "several_threads";
 constexpr std::string_view kUnknownThreads = "unknown_threads";
@@ -115,6 +116,7 @@ class Parser {
     for (BaselineWindow& window : out_.windows) {
       window.tells_entries = tells_entries_;
       window.tells_errors = tells_errors_;
+      window.tells_opens = tells_opens_;
     }
     return std::move(out_);
   }
@@ -151,6 +153,7 @@ class Parser {
       tells_entries_ = has(kEntries);
       tells_errors_ = has(kErrors);
       tells_threads_ = has(kThreads);
+      tells_opens_ = has(kOpens);
     } else if (fields.size() == 2) {
       out_.surroundings.emplace_back(fields[0], fields[1] == kEmptyField ? "" : fields[1]);
     } else {
@@ -221,6 +224,7 @@ class Parser {
   bool tells_entries_ = false;
   bool tells_errors_ = false;
   bool tells_threads_ = false;
+  bool tells_opens_ = false;
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
@@ -236,6 +240,7 @@ std::string told_text(const BaselineTold& told) {
   add(told.calls && told.errors, kErrors);
   add(!told.calls || told.entries, kEntries);
   add(told.threads, kThreads);
+  add(told.calls && told.opens, kOpens);
   return words;
 }
 
@@ -249,6 +254,7 @@ std::string threads_text(const BaselineWindow& window) {
 /// True for a cell that not all windows have.
 bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const BaselineTold& told) {
   if (!window.has_calls()) return false;
+  if (cell.syscall == kSyncOpens) return !told.opens;
   if (cell.what == kEntries) return !told.entries;
   return !told.errors && (cell.what.starts_with("E") || cell.what.starts_with(std::string(kPerRun) + " "));
 }
@@ -269,6 +275,7 @@ BaselineTold told_by(const std::vector<BaselineWindow>& windows) {
   if (!told.calls) return told;
   told.entries = all([](const Window& window) { return window.tells_entries || !window.has_calls(); });
   told.errors = all([](const Window& window) { return window.tells_errors || !window.has_calls(); });
+  told.opens = all([](const Window& window) { return window.tells_opens || !window.has_calls(); });
   return told;
 }
 
@@ -391,6 +398,7 @@ std::string why_not_beside(const BaselineWindow& window, const BaselineTold& tol
   if (!told.calls && told.threads) return "the number of entries instead of calls";
   if (told.errors && !window.tells_errors) return "which calls failed";
   if (told.entries && !window.tells_entries) return "how often calls entered the kernel";
+  if (told.opens && !window.tells_opens) return "which opens were with O_SYNC";
   return {};
 }
 

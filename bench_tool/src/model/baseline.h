@@ -60,6 +60,7 @@ struct BaselineWindow {
   // If it has calls: what is known beside them.
   bool tells_entries = false;  ///< Entries without a cell are as many as the calls.
   bool tells_errors = true;    ///< An errno without a cell did not occur.
+  bool tells_opens = false;    ///< Without a cell, no open was with O_SYNC.
 
   /// It has calls; else entries, or nothing.
   bool has_calls() const;
@@ -88,6 +89,7 @@ struct BaselineTold {
   // All windows with calls know them. Windows without calls know no errors.
   bool entries = false;
   bool errors = true;
+  bool opens = false;
   bool threads = false;  ///< Some window knows them. Each window that does not says so: a scope of one thread, for one.
 };
 BaselineTold told_by(const std::vector<BaselineWindow>& windows);

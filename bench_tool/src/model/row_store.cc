@@ -59,7 +59,8 @@ constexpr std::array kNumbers = {&SyscallRow::entries,
                                  &SyscallRow::injected,
                                  &SyscallRow::by_started_threads,
                                  &SyscallRow::by_older_threads,
-                                 &SyscallRow::kernel_files};
+                                 &SyscallRow::kernel_files,
+                                 &SyscallRow::sync_opens};
 
 constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos, &SyscallRow::histogram};
 
@@ -72,7 +73,7 @@ enum How : std::uint64_t {
 };
 constexpr unsigned kFirstTextBit = 2 * kNumbers.size();
 constexpr std::uint64_t kIsNextLine = 1ULL << (kFirstTextBit + kTexts.size());
-constexpr unsigned kWordBytes = 6;
+constexpr unsigned kWordBytes = 7;
 static_assert(kFirstTextBit + kTexts.size() < 8 * kWordBytes);
 
 // The call, the word, the line, the texts and the numbers, as long as they can be.

@@ -123,6 +123,9 @@ class Names {
 };
 
 /// The figures of a `syscall` row: one syscall of a window. Times in ns.
+/// The name by which `sync_opens` is compared, as if it were a syscall's.
+inline constexpr std::string_view kSyncOpens = "O_SYNC";
+
 struct SyscallRow {
   std::uint32_t sample = 0;
   std::uint32_t file = 0;  ///< Index into Dataset::files.
@@ -151,6 +154,7 @@ struct SyscallRow {
   Measured short_calls;     ///< The part of `calls` that moved less than asked.
   Measured per_run_bytes;   ///< The part of `bytes` that comes once per run of a benchmark's loop; if known.
   Measured kernel_files;    ///< The part of `calls` that opened a path below /proc or /sys.
+  Measured sync_opens;      ///< The part of the successful `calls` that opened to write with O_SYNC or O_DSYNC.
   Measured latency_count;
   Measured latency_sum_ns;
   Measured latency_min_ns;

@@ -120,7 +120,8 @@ constexpr std::array kSums = {&SyscallRow::entries,
                               &SyscallRow::injected,
                               &SyscallRow::by_started_threads,
                               &SyscallRow::by_older_threads,
-                              &SyscallRow::kernel_files};
+                              &SyscallRow::kernel_files,
+                              &SyscallRow::sync_opens};
 
 using Rows = std::vector<const SyscallRow*>;
 

@@ -110,6 +110,28 @@ bool opens_kernel_files(const SeriesList& all) {
   });
 }
 
+bool is_open(std::string_view syscall) {
+  constexpr std::string_view kOpens[] = {"open", "openat", "openat2"};
+  const std::size_t abi = syscall.find(':');  // i386:open
+  const std::string_view name = syscall.substr(abi == std::string_view::npos ? 0 : abi + 1);
+  return std::find(std::begin(kOpens), std::end(kOpens), name) != std::end(kOpens);
+}
+
+Numbers count_sync_opens(const model::Dataset& data, const SeriesList& all, const RepetitionAggregator& fold,
+                         std::size_t repetitions) {
+  std::vector<double> opens(repetitions, 0.0);
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    if (!fold.measures(i, &SyscallRow::calls)) return std::nullopt;
+    for (const Series& series : all) {
+      const SyscallRow* row = series.by_sample[i];
+      if (row == nullptr || !is_open(data.text(series.first->syscall))) continue;
+      if (!row->sync_opens.has_value()) return std::nullopt;
+      opens[i] += static_cast<double>(*row->sync_opens);
+    }
+  }
+  return spread_of(std::move(opens));
+}
+
 SyscallSummary summarize_syscall(const model::Dataset& data, const Series& series, const RepetitionAggregator& fold) {
   SyscallSummary out;
   out.name = data.text(series.first->syscall);
@@ -230,6 +252,28 @@ void sort_syscalls(std::vector<SyscallSummary>& syscalls) {
 
 }  // namespace
 
+std::vector<const SyscallSummary*> WindowSummary::compared() const {
+  std::vector<const SyscallSummary*> all;
+  for (const SyscallSummary& one : syscalls) all.push_back(&one);
+  if (sync_opens) all.push_back(&*sync_opens);
+  return all;
+}
+
+const SyscallSummary* WindowSummary::find(std::string_view one) const {
+  const std::vector<const SyscallSummary*> all = compared();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const SyscallSummary* it) { return it->name == one; });
+  return found == all.end() ? nullptr : *found;
+}
+
+SyscallSummary sync_opens_of(const Spread& opens) {
+  SyscallSummary out;
+  out.name = model::kSyncOpens;
+  out.calls = out.entries = out.timely = opens;
+  out.errors = Spread{opens.n, 0, 0, 0};
+  out.errnos.emplace();
+  return out;
+}
+
 bool has_per_run_calls(const WindowSummary& window) {
   return std::any_of(window.syscalls.begin(), window.syscalls.end(),
                      [](const SyscallSummary& one) { return one.per_run_calls && one.per_run_calls->max > 0; });
@@ -336,6 +380,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     out.work_errors = total_of(all, out.syscalls, fold, out.n, false, &SyscallRow::errors);
   }
   sort_syscalls(out.syscalls);
+  if (!out.is_per_iteration) {
+    if (const Numbers opens = count_sync_opens(data, all, fold, out.n)) out.sync_opens = sync_opens_of(*opens);
+  }
   return out;
 }
 
@@ -425,6 +472,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
   empty.outcomes["passed"] = 1;
   empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
   empty.spread_calls = empty.spread_entries = none;
+  empty.sync_opens = sync_opens_of(none);
   empty.late = empty.lost = 0;
   return &made.emplace_back(std::move(empty));
 }

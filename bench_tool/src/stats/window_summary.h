@@ -142,6 +142,14 @@ struct WindowSummary {
   std::optional<std::uint64_t> injected;  ///< Sum of the calls that faults answered or changed, where that is known.
   std::string inject_rules;               ///< Its run's: --syscost_inject. Set by who compares two runs.
   std::vector<SyscallSummary> syscalls;   ///< Most kernel time first, then most calls, then by name.
+  /// The part of their opens after which each write is a sync, under the name model::kSyncOpens. nullopt: not known, or
+  /// the numbers are per pass.
+  std::optional<SyscallSummary> sync_opens;
+
+  /// What is compared: its syscalls, and sync_opens.
+  std::vector<const SyscallSummary*> compared() const;
+  /// The one of them with this name, or null.
+  const SyscallSummary* find(std::string_view one) const;
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.
   bool is_set_up() const { return kind == "suite" || kind == "environment"; }
@@ -156,6 +164,9 @@ struct WindowSummary {
   }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
+
+/// For WindowSummary::sync_opens.
+SyscallSummary sync_opens_of(const Spread& opens);
 
 /// True if a syscall of the window has calls that are made once per run of the benchmark's loop.
 bool has_per_run_calls(const WindowSummary& window);

@@ -68,7 +68,7 @@ inline constexpr std::string_view kEndMark = "end";
   X(kPerRunErrors, "per_run_errors") X(kPerRunErrnos, "per_run_errnos")              \
   X(kBytes, "bytes") X(kBytesReleased, "bytes_released")                             \
   X(kShortCalls, "short_calls") X(kPerRunBytes, "per_run_bytes")                     \
-  X(kKernelFiles, "kernel_files")                                                    \
+  X(kKernelFiles, "kernel_files") X(kSyncOpens, "sync_opens")                        \
   X(kLatencyCount, "latency_count")                                                  \
   X(kLatencySumNs, "latency_sum_ns") X(kLatencyMinNs, "latency_min_ns")              \
   X(kLatencyMaxNs, "latency_max_ns") X(kP50Ns, "p50_ns") X(kP75Ns, "p75_ns")         \

@@ -77,6 +77,7 @@ struct Crossing {
   std::uint64_t bytes = 0;           ///< As in Tally.
   std::uint64_t bytes_released = 0;  ///< As in Tally.
   bool is_short = false;             ///< It moved less than asked.
+  bool is_sync_open = false;         ///< It opened with O_SYNC or O_DSYNC.
   bool is_kernel_file = false;       ///< It opened a path below /proc or /sys.
   bool is_injected = false;          ///< A fault answered or changed it.
   bool is_traced = false;            ///< CallTrace has an event of it.

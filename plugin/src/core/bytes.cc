@@ -27,6 +27,9 @@ ByteNumbers byte_numbers(SyscallId id, const Tally& tally, BytesKnown known) {
   if (rule.may_unmap() && has_arguments) numbers.released = tally.bytes_released;
   if (rule.has_size() && has_arguments) numbers.short_calls = tally.short_calls;
   if (rule.opens() && has_arguments) numbers.kernel_files = tally.kernel_files;
+  // openat2 has its flags in memory, which only a program in the kernel looks at.
+  const bool has_flags = rule.source != SYSCOST_BYTES_OPENS_HOW || known == BytesKnown::all;
+  if (rule.opens() && has_arguments && has_flags) numbers.sync_opens = tally.sync_opens;
   return numbers;
 }
 

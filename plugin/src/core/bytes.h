@@ -33,7 +33,7 @@ struct ByteRule {
 
   bool moves() const { return way == ByteWay::reads || way == ByteWay::writes || way == ByteWay::both; }
   /// It opens a file by its path.
-  bool opens() const { return source == SYSCOST_BYTES_OPENS_1 || source == SYSCOST_BYTES_OPENS_2; }
+  bool opens() const { return source >= SYSCOST_BYTES_OPENS_1 && source <= SYSCOST_BYTES_OPENS_HOW; }
   bool maps() const { return way == ByteWay::maps || way == ByteWay::unmaps; }
   /// The size that was asked for is an argument.
   bool has_size() const { return source >= SYSCOST_BYTES_SIZE_2 && source <= SYSCOST_BYTES_SIZE_5; }
@@ -61,6 +61,7 @@ struct ByteNumbers {
   std::optional<std::uint64_t> released;
   std::optional<std::uint64_t> short_calls;
   std::optional<std::uint64_t> kernel_files;
+  std::optional<std::uint64_t> sync_opens;
 };
 /// The syscall has bytes, and nothing says how many.
 inline bool has_unknown_bytes(SyscallId id) {

@@ -164,6 +164,7 @@ struct Tally {
   std::uint64_t bytes_released = 0;      ///< That `calls` unmapped.
   std::uint64_t short_calls = 0;         ///< Those of `calls` that moved less than asked.
   std::uint64_t kernel_files = 0;        ///< Those of `calls` that opened a path below /proc or /sys (bytes.h).
+  std::uint64_t sync_opens = 0;          ///< Those of `calls` that opened with O_SYNC or O_DSYNC.
   std::uint64_t by_started_threads = 0;  ///< Those of `entries`, or of `calls` where only these are counted, by
                                          ///< threads that began while the window was open.
   std::uint64_t by_older_threads = 0;    ///< The same by older ones, but for the thread that opened the window.
@@ -197,6 +198,7 @@ struct Tally {
     bytes_released += other.bytes_released;
     short_calls += other.short_calls;
     kernel_files += other.kernel_files;
+    sync_opens += other.sync_opens;
     by_started_threads += other.by_started_threads;
     by_older_threads += other.by_older_threads;
     injected += other.injected;
@@ -206,7 +208,8 @@ struct Tally {
 
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
-    bytes = bytes_released = short_calls = kernel_files = injected = by_started_threads = by_older_threads = 0;
+    bytes = bytes_released = short_calls = kernel_files = sync_opens = injected = by_started_threads =
+        by_older_threads = 0;
     errors.clear();
     latency.clear();
   }

@@ -108,6 +108,7 @@ void WindowBook::add(const Crossing& crossing) {
         tally.bytes += crossing.bytes;
         tally.bytes_released += crossing.bytes_released;
         if (crossing.is_short) ++tally.short_calls;
+        if (crossing.is_sync_open) ++tally.sync_opens;
         if (crossing.is_kernel_file) ++tally.kernel_files;
         if (crossing.is_injected) ++tally.injected;
         break;

@@ -86,6 +86,7 @@ void set_bytes(Row& row, SyscallId id, const Tally& tally, Number per_run, Bytes
   row.set(Column::kBytesReleased, bytes.released);
   row.set(Column::kShortCalls, bytes.short_calls);
   row.set(Column::kKernelFiles, bytes.kernel_files);
+  row.set(Column::kSyncOpens, bytes.sync_opens);
   row.set(Column::kPerRunBytes, bytes.bytes.has_value() ? per_run : std::nullopt);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Opens by each of the calls that open a path: of files that the kernel writes as they are read.
+// Opens by each of the calls that open a path: of files that the kernel writes as they are read, and of files whose
+// writes are synced.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/openat2.h>
@@ -44,6 +45,20 @@ TEST(Opens, OfOtherFiles) {
   openat("/system");
   open_by(SYS_openat, AT_FDCWD, 8, O_RDONLY);  // no path
   open_by(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/proc/self/comm"), O_WRONLY);
+}
+
+TEST(Opens, ThatSyncEachWrite) {
+  constexpr const char* kNull = "/dev/null";
+  const auto null = reinterpret_cast<long>(kNull);
+  open_by(SYS_open, null, O_WRONLY | O_SYNC, 0);
+  open_by(SYS_openat, AT_FDCWD, null, O_RDWR | O_DSYNC);
+  open_how how{};
+  how.flags = O_WRONLY | O_DSYNC;
+  open_by(SYS_openat2, AT_FDCWD, null, reinterpret_cast<long>(&how), sizeof how);
+  // Not these: nothing can be written, nothing is synced, nothing is opened.
+  open_by(SYS_openat, AT_FDCWD, null, O_RDONLY | O_SYNC);
+  open_by(SYS_openat, AT_FDCWD, null, O_WRONLY);
+  open_by(SYS_openat, AT_FDCWD, reinterpret_cast<long>("/no/such/file"), O_WRONLY | O_SYNC);
 }
 
 // The path ends with the last byte that is mapped.

@@ -62,10 +62,13 @@ TEST(RowColumns, HoldWhichThreadsMadeTheCalls) {
       << wrong.problems;
 }
 
-TEST(RowColumns, HoldHowManyOpensNameFilesOfTheKernel) {
-  const Loaded loaded = load(test_row({{"total_calls", "3"}}) + syscall_row({{"calls", "3"}, {"kernel_files", "2"}}));
-  EXPECT_EQ(loaded.problems, "");
-  EXPECT_EQ(loaded.data.rows_of(0).at(0).kernel_files.value_or(0), 2U);
+TEST(RowColumns, HoldHowManyOpensSyncOrNameFilesOfTheKernel) {
+  for (const auto& [column, field] : {std::pair("kernel_files", &model::SyscallRow::kernel_files),
+                                      std::pair("sync_opens", &model::SyscallRow::sync_opens)}) {
+    const Loaded loaded = load(test_row({{"total_calls", "3"}}) + syscall_row({{"calls", "3"}, {column, "2"}}));
+    EXPECT_EQ(loaded.problems, "");
+    EXPECT_EQ((loaded.data.rows_of(0).at(0).*field).value_or(0), 2U);
+  }
 }
 
 TEST(RowColumns, HoldHowManyCallsAreInjected) {

@@ -38,11 +38,14 @@ TEST_F(ByteNumbersTest, KnowsBytesOfSyscallsThatMoveThem) {
   EXPECT_EQ(byte_numbers({Abi::x86_64, SYS_read}, tally, BytesKnown::none).bytes, kNone);
 }
 
-TEST_F(ByteNumbersTest, KnowsFilesOfTheKernelOfCallsThatOpen) {
+TEST_F(ByteNumbersTest, KnowsOfCallsThatOpenHowManySyncOrNameFilesOfTheKernel) {
   Tally& tally = add(SYS_openat, 3, 0);
   tally.kernel_files = 2;
+  tally.sync_opens = 1;
   const auto of = [&](SyscallId id, BytesKnown known) { return byte_numbers(id, tally, known); };
   EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::all).kernel_files, 2U);
+  EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::all).sync_opens, 1U);
+  EXPECT_EQ(of({Abi::x86_64, 437}, BytesKnown::all).sync_opens, kNone) << "the flags of openat2 are in memory";
   EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::all).bytes, kNone);
   EXPECT_EQ(of({Abi::x86_64, SYS_openat}, BytesKnown::none).kernel_files, kNone);
   EXPECT_EQ(of({Abi::i386, 295}, BytesKnown::but_foreign_lengths).kernel_files, kNone);

@@ -26,6 +26,7 @@ Cost sample() {
   writes.bytes_released = 4096;
   writes.short_calls = 2;
   writes.kernel_files = 8;
+  writes.sync_opens = 9;
   writes.injected = 6;
   data->measured.injected = true;
   data->measured.bytes = BytesKnown::but_foreign_lengths;
@@ -69,6 +70,7 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.bytes_released, 4096U);
   EXPECT_EQ(writes.short_calls, 2U);
   EXPECT_EQ(writes.kernel_files, 8U);
+  EXPECT_EQ(writes.sync_opens, 9U);
   EXPECT_EQ(writes.injected, 6U);
   EXPECT_TRUE(data.measured.injected);
   EXPECT_EQ(data.measured.bytes, BytesKnown::but_foreign_lengths);

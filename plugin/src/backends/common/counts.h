@@ -16,22 +16,28 @@
 namespace syscost {
 
 /// Adds the two numbers that a cell of the syscall `id` has for bytes. `second`: the bytes that were released, if the
-/// syscall maps memory; if it opens files, how many were the kernel's; else how many calls were short.
+/// syscall maps memory; else how many calls were short. If it opens files: how many opens were with O_SYNC, and how
+/// many of files of the kernel.
 inline void add_bytes(Tally& into, SyscallId id, std::uint64_t bytes, std::uint64_t second) {
   if ((bytes | second) == 0) return;
-  into.bytes += bytes;
   const ByteRule rule = byte_rule(id);
+  (rule.opens() ? into.sync_opens : into.bytes) += bytes;
   (rule.maps() ? into.bytes_released : rule.opens() ? into.kernel_files : into.short_calls) += second;
 }
 
 /// Sets the same two numbers in a crossing, which has its `id` already.
 inline void add_bytes(Crossing& into, std::uint64_t bytes, std::uint64_t second) {
-  into.bytes = bytes;
   const ByteRule rule = byte_rule(into.id);
+  if (rule.opens()) {
+    into.is_sync_open = bytes != 0;
+    into.is_kernel_file = second != 0;
+    return;
+  }
+  into.bytes = bytes;
   if (rule.maps()) {
     into.bytes_released = second;
   } else {
-    (rule.opens() ? into.is_kernel_file : into.is_short) = second != 0;
+    into.is_short = second != 0;
   }
 }
 

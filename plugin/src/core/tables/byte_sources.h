@@ -8,24 +8,28 @@
 
 /* NOLINTBEGIN(readability-identifier-naming): C, as the BPF side writes it */
 enum syscost_byte_source {
-  SYSCOST_BYTES_NONE = 0,    /* the call moves none, or nothing says how many */
-  SYSCOST_BYTES_RESULT = 1,  /* its result */
-  SYSCOST_BYTES_SIZE_2 = 2,  /* its result; argument 2 is the size that was asked for */
-  SYSCOST_BYTES_SIZE_3 = 3,  /* argument 3 */
-  SYSCOST_BYTES_SIZE_4 = 4,  /* argument 4 */
-  SYSCOST_BYTES_SIZE_5 = 5,  /* argument 5 */
-  SYSCOST_BYTES_OPENS_1 = 6, /* none; it opens the path that is argument 1; its flags are the next one */
-  SYSCOST_BYTES_OPENS_2 = 7, /* argument 2 */
-  SYSCOST_BYTES_LENGTH = 8,  /* mapped: argument 2, in whole pages */
-  SYSCOST_BYTES_RELEASE = 9, /* unmapped: argument 2, in whole pages */
-  SYSCOST_BYTES_REMAP = 10,  /* mremap: from argument 2 to argument 3, in whole pages */
-  SYSCOST_BYTES_BREAK = 11,  /* brk: from the break before the call to its result, in whole pages */
-  SYSCOST_BYTES_UNSAID = 12, /* mapped, and nothing in the call says how much: no bytes are counted */
+  SYSCOST_BYTES_NONE = 0,      /* the call moves none, or nothing says how many */
+  SYSCOST_BYTES_RESULT = 1,    /* its result */
+  SYSCOST_BYTES_SIZE_2 = 2,    /* its result; argument 2 is the size that was asked for */
+  SYSCOST_BYTES_SIZE_3 = 3,    /* argument 3 */
+  SYSCOST_BYTES_SIZE_4 = 4,    /* argument 4 */
+  SYSCOST_BYTES_SIZE_5 = 5,    /* argument 5 */
+  SYSCOST_BYTES_OPENS_1 = 6,   /* none; it opens the path that is argument 1; its flags are the next one */
+  SYSCOST_BYTES_OPENS_2 = 7,   /* argument 2 */
+  SYSCOST_BYTES_OPENS_HOW = 8, /* argument 2; argument 3 points to the flags */
+  SYSCOST_BYTES_LENGTH = 9,    /* mapped: argument 2, in whole pages */
+  SYSCOST_BYTES_RELEASE = 10,  /* unmapped: argument 2, in whole pages */
+  SYSCOST_BYTES_REMAP = 11,    /* mremap: from argument 2 to argument 3, in whole pages */
+  SYSCOST_BYTES_BREAK = 12,    /* brk: from the break before the call to its result, in whole pages */
+  SYSCOST_BYTES_UNSAID = 13,   /* mapped, and nothing in the call says how much: no bytes are counted */
 };
 
-/* Of the flags of an open: bits that say whether it reads, and those of O_WRONLY. */
+/* Of the flags of an open: bits that say whether it reads, those of O_WRONLY, and O_DSYNC, which O_SYNC has, too: each
+ * write to the file ends on the disk. */
 #define SYSCOST_OPEN_MODE 3
 #define SYSCOST_OPEN_TO_WRITE 1
+#define SYSCOST_OPEN_SYNC 0x1000
+#define SYSCOST_SYNCS_WRITES(flags) (((flags)&SYSCOST_OPEN_SYNC) != 0 && ((flags)&SYSCOST_OPEN_MODE) != 0)
 
 /* True if a text begins with a folder of files that the kernel writes at the moment when they are read: /proc/, /sys/.
  * `text`: 6 bytes. */

@@ -2,10 +2,10 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     7 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
+//     8 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
 //     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file to
 //     kind_only driver_thread has_command device request command status site> entries calls restarts no_return
-//     carried_in denied bytes bytes_released short_calls kernel_files injected
+//     carried_in denied bytes bytes_released short_calls kernel_files sync_opens injected
 //     by_started_threads by_older_threads | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
@@ -25,7 +25,7 @@
 namespace syscost::adapter {
 namespace {
 
-constexpr std::uint64_t kVersion = 7;
+constexpr std::uint64_t kVersion = 8;
 
 void put(std::string& text, std::uint64_t number) {
   text += std::to_string(number);
@@ -99,7 +99,7 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
     put(text, number);
   }
   for (const std::uint64_t number :
-       {tally.kernel_files, tally.injected, tally.by_started_threads, tally.by_older_threads})
+       {tally.kernel_files, tally.sync_opens, tally.injected, tally.by_started_threads, tally.by_older_threads})
     put(text, number);
   text += '|';
   for (const ErrnoCounts::Entry& error : tally.errors) {
@@ -162,8 +162,8 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
   for (std::uint64_t* field :
        {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied, &tally.bytes,
-        &tally.bytes_released, &tally.short_calls, &tally.kernel_files, &tally.injected, &tally.by_started_threads,
-        &tally.by_older_threads}) {
+        &tally.bytes_released, &tally.short_calls, &tally.kernel_files, &tally.sync_opens, &tally.injected,
+        &tally.by_started_threads, &tally.by_older_threads}) {
     *field += in.number();  // calls of several stacks arrive one by one
   }
   in.expect('|');

@@ -28,7 +28,8 @@ constexpr syscost_byte_source source_of_mark(std::uint64_t mark) {
 /// `syscall`: in the form of Directory::syscall_of.
 syscost_byte_source byte_source_of(std::uint64_t syscall);
 
-/// `second`: 1 for a short call, or for a file of the kernel; or the bytes that were released.
+/// `second`: 1 for a short call, or the bytes that were released. Of an open, `bytes` is 1 with O_SYNC, and `second` is
+/// 1 for a file of the kernel.
 struct ByteCount {
   std::uint64_t bytes = 0;
   std::uint64_t second = 0;
@@ -38,10 +39,9 @@ __attribute__((always_inline)) inline ByteCount growth_of(std::uint64_t from, st
   return to >= from ? ByteCount{to - from, 0} : ByteCount{0, from - to};
 }
 
-/// openat2 has an address in the place of the flags, which is no O_WRONLY.
 inline ByteCount opened(std::uint64_t path, std::uint64_t flags) {
   const bool reads = (flags & SYSCOST_OPEN_MODE) != SYSCOST_OPEN_TO_WRITE;
-  return {0, reads && may_name_kernel_file(path) ? 1U : 0U};
+  return {SYSCOST_SYNCS_WRITES(flags) ? 1U : 0U, reads && may_name_kernel_file(path) ? 1U : 0U};
 }
 
 /// The numbers of a call that succeeded.
@@ -62,6 +62,8 @@ inline ByteCount bytes_of(syscost_byte_source source, const Call& call) {
       return opened(call.given.rdi, call.given.rsi);
     case SYSCOST_BYTES_OPENS_2:
       return opened(call.given.rsi, call.given.rdx);
+    case SYSCOST_BYTES_OPENS_HOW:
+      return opened(call.given.rsi, 0);
     case SYSCOST_BYTES_LENGTH:
       return {SYSCOST_WHOLE_PAGES(call.given.rsi), 0};
     case SYSCOST_BYTES_RELEASE:

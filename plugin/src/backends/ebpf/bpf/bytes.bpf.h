@@ -27,9 +27,11 @@ static __always_inline bool is_i386(__u64 index) {
   return index - SYSCOST_NUMBERS < SYSCOST_NUMBERS;
 }
 
-// The path of an open with `flags` that can read the file; else 0. openat2 has an address there, which can.
-static __always_inline __u64 read_path(__u64 path, __u64 flags) {
-  return (flags & SYSCOST_OPEN_MODE) == SYSCOST_OPEN_TO_WRITE ? 0 : path;
+// The path of an open that can read the file, else 0; and in bit 63, which no path has, whether its writes are synced.
+#define ASKED_SYNC 63
+static __always_inline __u64 asked_open(__u64 path, __u64 flags) {
+  __u64 read = (flags & SYSCOST_OPEN_MODE) == SYSCOST_OPEN_TO_WRITE ? 0 : path & ~(1ULL << ASKED_SYNC);
+  return read | (__u64)SYSCOST_SYNCS_WRITES(flags) << ASKED_SYNC;
 }
 
 static __noinline __u64 rarely_asked(struct task_struct* task, struct pt_regs* regs, __u64 index, __u32 source) {
@@ -37,11 +39,15 @@ static __noinline __u64 rarely_asked(struct task_struct* task, struct pt_regs* r
   __u64 second = compat ? (__u32)regs->cx : regs->si;
   __u64 third = compat ? (__u32)regs->dx : regs->dx;
   __u64 fourth = compat ? (__u32)regs->si : regs->r10;
+  __u64 flags;
   switch (source) {
     case SYSCOST_BYTES_OPENS_1:
-      return read_path(compat ? (__u32)regs->bx : regs->di, second);
+      return asked_open(compat ? (__u32)regs->bx : regs->di, second);
     case SYSCOST_BYTES_OPENS_2:
-      return read_path(second, third);
+      return asked_open(second, third);
+    case SYSCOST_BYTES_OPENS_HOW:  // its third argument points to the flags
+      if (bpf_probe_read_user(&flags, sizeof flags, (const void*)third) < 0) flags = 0;
+      return asked_open(second, flags);
     case SYSCOST_BYTES_SIZE_2:
       return second;
     case SYSCOST_BYTES_SIZE_4:
@@ -92,7 +98,8 @@ static __noinline bool may_name_kernel_file(__u64 path) {
   return SYSCOST_NAMES_KERNEL_FILE(text);
 }
 
-// `second`: 1 for a short call, or for a file of the kernel; or the bytes that were released.
+// `second`: 1 for a short call, or the bytes that were released. Of an open, `bytes` is 1 with O_SYNC, and `second` is
+// 1 for a file of the kernel.
 struct byte_count {
   __u64 bytes;
   __u64 second;
@@ -104,10 +111,14 @@ static __always_inline struct byte_count bytes_of(const struct thread_state* thr
   __u32 source = thread->byte_source;
   if (source == SYSCOST_BYTES_NONE || (result < 0 && result >= -4095)) return count;
   __s64 growth;
+  __u64 path;
   switch (source) {
     case SYSCOST_BYTES_OPENS_1:
     case SYSCOST_BYTES_OPENS_2:
-      count.second = thread->asked && may_name_kernel_file(thread->asked);
+    case SYSCOST_BYTES_OPENS_HOW:
+      path = thread->asked & ~(1ULL << ASKED_SYNC);
+      count.bytes = thread->asked >> ASKED_SYNC;
+      count.second = path && may_name_kernel_file(path);
       return count;
     case SYSCOST_BYTES_LENGTH:
       count.bytes = thread->asked;
