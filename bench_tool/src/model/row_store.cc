@@ -37,30 +37,13 @@ namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
 
-/// The numbers of a row; the first two decide how the others are packed.
-constexpr std::array kNumbers = {&SyscallRow::entries,
-                                 &SyscallRow::calls,
-                                 &SyscallRow::restarts,
-                                 &SyscallRow::in_flight,
-                                 &SyscallRow::no_return,
-                                 &SyscallRow::carried_in,
-                                 &SyscallRow::denied,
-                                 &SyscallRow::errors,
-                                 &SyscallRow::per_run_calls,
-                                 &SyscallRow::per_run_errors,
-                                 &SyscallRow::latency_count,
-                                 &SyscallRow::latency_sum_ns,
-                                 &SyscallRow::latency_min_ns,
-                                 &SyscallRow::latency_max_ns,
-                                 &SyscallRow::bytes,
-                                 &SyscallRow::bytes_released,
-                                 &SyscallRow::short_calls,
-                                 &SyscallRow::per_run_bytes,
-                                 &SyscallRow::injected,
-                                 &SyscallRow::by_started_threads,
-                                 &SyscallRow::by_older_threads,
-                                 &SyscallRow::kernel_files,
-                                 &SyscallRow::sync_opens};
+/// The numbers of a row; the first two, entries and calls, decide how the others are packed.
+constexpr auto kNumbers = [] {
+  std::array<Measured SyscallRow::*, kRowSums.size() + 2> all{};
+  *std::copy(kRowSums.begin(), kRowSums.end(), all.begin()) = &SyscallRow::latency_min_ns;
+  all.back() = &SyscallRow::latency_max_ns;
+  return all;
+}();
 
 constexpr std::array kTexts = {&SyscallRow::errnos, &SyscallRow::per_run_errnos, &SyscallRow::histogram};
 

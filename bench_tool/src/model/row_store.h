@@ -7,6 +7,7 @@
 // hold a number for each.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -160,6 +161,29 @@ struct SyscallRow {
   Measured latency_min_ns;
   Measured latency_max_ns;
 };
+
+/// The numbers of a row that add up over rows.
+inline constexpr std::array kRowSums = {&SyscallRow::entries,
+                                        &SyscallRow::calls,
+                                        &SyscallRow::restarts,
+                                        &SyscallRow::in_flight,
+                                        &SyscallRow::no_return,
+                                        &SyscallRow::carried_in,
+                                        &SyscallRow::denied,
+                                        &SyscallRow::errors,
+                                        &SyscallRow::per_run_calls,
+                                        &SyscallRow::per_run_errors,
+                                        &SyscallRow::latency_count,
+                                        &SyscallRow::latency_sum_ns,
+                                        &SyscallRow::bytes,
+                                        &SyscallRow::bytes_released,
+                                        &SyscallRow::short_calls,
+                                        &SyscallRow::per_run_bytes,
+                                        &SyscallRow::injected,
+                                        &SyscallRow::by_started_threads,
+                                        &SyscallRow::by_older_threads,
+                                        &SyscallRow::kernel_files,
+                                        &SyscallRow::sync_opens};
 
 /// The `syscall` rows of a Dataset, packed. A row takes about fifteen bytes, so ten million rows fit where one million
 /// did.

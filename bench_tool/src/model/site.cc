@@ -2,7 +2,6 @@
 #include "model/site.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <iterator>
 #include <map>
@@ -100,32 +99,9 @@ std::string text_of(const Site& site) {
 
 namespace {
 
-/// If a number is missing on one side, it is missing in the sum.
-constexpr std::array kSums = {&SyscallRow::entries,
-                              &SyscallRow::calls,
-                              &SyscallRow::restarts,
-                              &SyscallRow::in_flight,
-                              &SyscallRow::no_return,
-                              &SyscallRow::carried_in,
-                              &SyscallRow::denied,
-                              &SyscallRow::errors,
-                              &SyscallRow::per_run_calls,
-                              &SyscallRow::per_run_errors,
-                              &SyscallRow::latency_count,
-                              &SyscallRow::latency_sum_ns,
-                              &SyscallRow::bytes,
-                              &SyscallRow::bytes_released,
-                              &SyscallRow::short_calls,
-                              &SyscallRow::per_run_bytes,
-                              &SyscallRow::injected,
-                              &SyscallRow::by_started_threads,
-                              &SyscallRow::by_older_threads,
-                              &SyscallRow::kernel_files,
-                              &SyscallRow::sync_opens};
-
 using Rows = std::vector<const SyscallRow*>;
 
-/// A sum that is too large is as unknown as one with a missing part.
+/// If a number is missing on one side, it is missing in the sum. A sum that is too large is as unknown.
 Measured sum(const Rows& rows, Measured SyscallRow::*field) {
   std::uint64_t total = 0;
   for (const SyscallRow* row : rows) {
@@ -153,7 +129,7 @@ SyscallRow folded_row(Dataset& data, const Rows& rows, NameId detail) {
   SyscallRow into = *rows.front();
   into.detail = detail;
   if (rows.size() == 1) return into;
-  for (Measured SyscallRow::*field : kSums) into.*field = sum(rows, field);
+  for (Measured SyscallRow::*field : kRowSums) into.*field = sum(rows, field);
   std::string histogram;
   for (const SyscallRow* row : rows) {
     // Empty if nothing was timed. An empty one changes neither the least nor the greatest value.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "judge/baseline_windows.h"
+#include "judge/direction.h"
 #include "judge/site_changes.h"
 #include "judge/verdict.h"
 #include "loaded.h"
