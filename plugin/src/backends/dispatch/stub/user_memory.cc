@@ -76,14 +76,14 @@ void may_copy_by_kernel(bool may) {
   std::atomic_ref(by_kernel).store(may);
 }
 
-bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes) {
+bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes, bool by_kernel_alone) {
   const auto ours = reinterpret_cast<std::uint64_t>(to);
   if (bytes == 0) return true;
   if (!can_be(from, bytes)) return false;
   if (!is_on_own_page(from, bytes)) {
     const Copied copied = try_by_kernel(SYS_process_vm_writev, from, ours, bytes);
     if (copied != Copied::not_by_kernel) return copied == Copied::all;
-    if (!is_readable_whole(from, bytes)) return false;
+    if (by_kernel_alone || !is_readable_whole(from, bytes)) return false;
   }
   copy_bytes(ours, from, bytes);
   return true;
@@ -102,29 +102,16 @@ bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes) {
   return true;
 }
 
-namespace {
-
-/// copy_in() where the kernel may copy, or the memory is certain to stay.
-bool copy_in_by_kernel(char* to, std::uint64_t from, std::uint64_t bytes) {
-  const auto ours = reinterpret_cast<std::uint64_t>(to);
-  if (!can_be(from, bytes)) return false;
-  if (!is_on_own_page(from, bytes)) return try_by_kernel(SYS_process_vm_writev, from, ours, bytes) == Copied::all;
-  copy_bytes(ours, from, bytes);
-  return true;
-}
-
-}  // namespace
-
 bool may_name_kernel_file(std::uint64_t path) {
   constexpr std::uint64_t kBytes = 6;  // of "/proc/"
   char text[kBytes] = {};
   // A path may end with the mapped memory: first up to the end of its page.
   const std::uint64_t in_page = ~kPageMask + 1 - (path & ~kPageMask);
   const std::uint64_t first = in_page < kBytes ? in_page : kBytes;
-  if (!copy_in_by_kernel(text, path, first)) return true;
+  if (!copy_in(text, path, first, true)) return true;
   bool has_ended = first == kBytes;
   for (std::uint64_t i = 0; i < first; ++i) has_ended = has_ended || text[i] == '\0';
-  if (!has_ended && !copy_in_by_kernel(text + first, path + first, kBytes - first)) return true;
+  if (!has_ended && !copy_in(text + first, path + first, kBytes - first, true)) return true;
   return SYSCOST_NAMES_KERNEL_FILE(text);
 }
 

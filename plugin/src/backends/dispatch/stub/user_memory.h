@@ -67,8 +67,9 @@ void clear(T& object) {
 void may_copy_by_kernel(bool may);
 
 /// Copies [from, from + bytes) of the program into memory of ours, or the other way round. False where the kernel would
-/// answer EFAULT; then a part may have been copied.
-bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes);
+/// answer EFAULT; then a part may have been copied. `by_kernel_alone`: false, too, where the kernel cannot copy and the
+/// memory might go meanwhile.
+bool copy_in(void* to, std::uint64_t from, std::uint64_t bytes, bool by_kernel_alone = false);
 bool copy_out(std::uint64_t to, const void* from, std::uint64_t bytes);
 
 /// After an open of `path` that succeeded: true if it begins with /proc/ or /sys/. True, too, where it cannot be read
