@@ -90,7 +90,7 @@ BENCH = {
     "budgets": ["csv", "judge", "model", "render", "stats", "syscost"],
     "exports": ["csv", "otlp"],
     "cli": ["budgets", "csv", "judge", "model", "plugin/session/options", "render", "syscost"],
-    "gpu_stamps": ["cli", "csv", "render", "syscost/gpu"],
+    "gpu_stamps": ["cli", "commands/shared", "csv", "render", "syscost/gpu"],
     # Commands: each has a folder; `shared` is for several.
     "commands/ab": ["cli", "commands/compare", "commands/shared", "csv", "model", "render", "stats"],
     "commands/baseline": ["budgets", "cli", "commands/compare", "commands/shared", "csv", "judge", "model", "plugin/os", "render", "stats"],

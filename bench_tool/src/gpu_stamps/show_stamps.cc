@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <ostream>
 
+#include "commands/shared/document.h"
 #include "csv/problems.h"
 #include "csv/text.h"
 #include "gpu_stamps/analysis.h"
@@ -113,22 +114,11 @@ int show_stamps(const cli::Options& options, csv::Input& input, const render::Pa
       return fail();
     }
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << stamps_json(options.runs.front(), analyses);
-      break;
-    case cli::Format::csv:
-      out << stamps_csv(analyses);
-      break;
-    case cli::Format::md:
-      out << render::code_block(text_of(analyses, render::Paint(false)));
-      break;
-    case cli::Format::text:
-      out << text_of(analyses, paint);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return commands::print({.json = [&] { return stamps_json(options.runs.front(), analyses); },
+                          .csv = [&] { return stamps_csv(analyses); },
+                          .markdown = [&] { return render::code_block(text_of(analyses, render::Paint(false))); },
+                          .text = [&] { return text_of(analyses, paint); }},
+                         options, problems, out, err);
 }
 
 // Stamps for people: a line for each figure; what cannot be said gives its reason.

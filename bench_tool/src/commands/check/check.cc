@@ -16,6 +16,7 @@
 #include "commands/compare/compare.h"
 #include "commands/compare/count_rules.h"
 #include "commands/shared/command_runs.h"
+#include "commands/shared/document.h"
 #include "commands/shared/gate.h"
 #include "commands/shared/run_notes.h"
 #include "csv/input.h"
@@ -210,18 +211,14 @@ void write(const cli::Options& options, const CheckSettings& settings, const Che
     out << report_by_cause(options.report, check_ci(settings, result, compared), causes);
     return;
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << check_json(settings, result, compared);
-      break;
-    case cli::Format::md:
-      out << check_markdown(settings, result, compared, options.all,
-                            options.max_bytes == 0 ? 60'000 : options.max_bytes);
-      break;
-    default:
-      out << check_text(settings, result, compared, options, paint);
-      break;
-  }
+  const auto text = [&] { return check_text(settings, result, compared, options, paint); };
+  out << rendered(
+      {.json = [&] { return check_json(settings, result, compared); },
+       .csv = text,  // refused before
+       .markdown =
+           [&] { return check_markdown(settings, result, compared, options.all, most_bytes(options, kCommentBytes)); },
+       .text = text},
+      options);
 }
 
 /// `limits: 2 exceeded, 1 exceeded with a warning, 9 kept`.

@@ -18,6 +18,7 @@
 #include "commands/compare/causes.h"
 #include "commands/compare/count_rules.h"
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/gate.h"
 #include "commands/shared/run_notes.h"
 #include "commands/shared/window_notes.h"
@@ -126,22 +127,13 @@ void write(const cli::Options& options, const CompareResult& result, const rende
     out << report_by_cause(options.report, compare_ci(result), causes_of(failing_rows(result), result.gate));
     return;
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << compare_json(result);
-      return;
-    case cli::Format::csv:
-      warn();
-      out << compare_csv(result);
-      return;
-    case cli::Format::md:
-      // GitHub takes 65 536 characters for a comment.
-      out << compare_markdown(result, options.all, options.max_bytes == 0 ? 60'000 : options.max_bytes);
-      return;
-    case cli::Format::text:
-      out << compare_text(result, options, paint);
-      return;
-  }
+  if (options.format == cli::Format::csv) warn();
+  out << rendered(
+      {.json = [&] { return compare_json(result); },
+       .csv = [&] { return compare_csv(result); },
+       .markdown = [&] { return compare_markdown(result, options.all, most_bytes(options, kCommentBytes)); },
+       .text = [&] { return compare_text(result, options, paint); }},
+      options);
 }
 
 bool has_pairs(const CompareResult& result) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "commands/shared/artifacts.h"
+#include "commands/shared/document.h"
 #include "csv/problems.h"
 #include "csv/text.h"
 #include "render/numbers.h"
@@ -67,22 +68,11 @@ int critical_path(const cli::Options& options, const render::Paint& paint, std::
       return fail();
     }
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << path_json(shown);
-      break;
-    case cli::Format::csv:
-      out << path_csv(shown);
-      break;
-    case cli::Format::md:
-      out << render::code_block(path_text(shown, render::Paint(false), 0));
-      break;
-    case cli::Format::text:
-      out << path_text(shown, paint, options.screen.width);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return print({.json = [&] { return path_json(shown); },
+                .csv = [&] { return path_csv(shown); },
+                .markdown = [&] { return render::code_block(path_text(shown, render::Paint(false), 0)); },
+                .text = [&] { return path_text(shown, paint, options.screen.width); }},
+               options, problems, out, err);
 }
 
 // The critical path for people: what took how long in all, then the steps in their order.

@@ -16,6 +16,7 @@
 
 #include "commands/run/run_programs.h"
 #include "commands/shared/command_runs.h"
+#include "commands/shared/document.h"
 #include "csv/text.h"
 #include "faults/plan.h"
 #include "faults/run_folder.h"
@@ -134,18 +135,13 @@ std::string options_fault(const cli::Options& options) {
 std::string rendered(const faults::SweepState& state, const cli::Options& options, const render::Paint& paint,
                      const model::TestLocations& locations) {
   if (options.report == cli::Report::github) return render::github_commands(sweep_ci(state, locations));
-  switch (options.format) {
-    case cli::Format::json:
-      return sweep_json(state);
-    case cli::Format::csv:
-      return sweep_csv(state);
-    case cli::Format::md:
-      return render::capped_markdown(sweep_markdown(state, options),
-                                     options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
-    case cli::Format::text:
-      break;
-  }
-  return sweep_text(state, options, paint);
+  return commands::rendered(
+      {.json = [&] { return sweep_json(state); },
+       .csv = [&] { return sweep_csv(state); },
+       .markdown =
+           [&] { return render::capped_markdown(sweep_markdown(state, options), most_bytes(options, kStepBytes)); },
+       .text = [&] { return sweep_text(state, options, paint); }},
+      options);
 }
 
 /// Runs the sweep. `harm`: what it did to what is not its own. Returns the fault, or "".

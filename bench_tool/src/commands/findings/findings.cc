@@ -12,6 +12,7 @@
 
 #include "commands/shared/artifacts.h"
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/run_notes.h"
 #include "csv/problems.h"
 #include "csv/text.h"
@@ -144,16 +145,14 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
     // A check that was not made is no warning of a line.
     for (const std::string& line : std::exchange(report.warnings, {})) report.totals += "; " + line;
     out << render::github_commands(report);
-  } else if (options.format == cli::Format::json) {
-    out << findings_json(run);
-  } else if (options.format == cli::Format::csv) {
-    out << findings_csv(run);
-  } else if (options.format == cli::Format::md) {
-    // GitHub takes 1 MiB for the summary of a step.
-    out << render::capped_markdown(findings_markdown(run, options),
-                                   options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
   } else {
-    out << findings_text(run, options, paint);
+    out << rendered(
+        {.json = [&] { return findings_json(run); },
+         .csv = [&] { return findings_csv(run); },
+         .markdown =
+             [&] { return render::capped_markdown(findings_markdown(run, options), most_bytes(options, kStepBytes)); },
+         .text = [&] { return findings_text(run, options, paint); }},
+        options);
   }
   problems.print(err);
   if (!problems.empty()) return cli::kExitBadInput;

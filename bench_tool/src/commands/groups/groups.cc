@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/run_notes.h"
 #include "csv/problems.h"
 #include "csv/text.h"
@@ -47,26 +48,17 @@ int groups_run(const cli::Options& options, const render::Paint& paint, std::ost
     }
     runs.push_back(std::move(run));
   }
-  std::string text;
-  switch (options.format) {
-    case cli::Format::json:
-      if (!runs.empty()) out << groups_json(runs);
-      break;
-    case cli::Format::csv:
-      if (!runs.empty()) out << groups_csv(runs);
-      break;
-    case cli::Format::md:
-      for (const GroupedRun& run : runs) text += (text.empty() ? "" : "\n") + groups_markdown(run, options);
-      // GitHub takes 1 MiB for the summary of a step.
-      if (!text.empty()) out << render::capped_markdown(text, options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
-      break;
-    case cli::Format::text:
-      for (const GroupedRun& run : runs) text += (text.empty() ? "" : "\n") + groups_text(run, options, paint);
-      out << text;
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  const auto all = [&](auto render) { return one_below_the_other(runs, render); };
+  return print({.json = [&] { return runs.empty() ? "" : groups_json(runs); },
+                .csv = [&] { return runs.empty() ? "" : groups_csv(runs); },
+                .markdown =
+                    [&] {
+                      const std::string text =
+                          all([&](const GroupedRun& run) { return groups_markdown(run, options); });
+                      return text.empty() ? text : render::capped_markdown(text, most_bytes(options, kStepBytes));
+                    },
+                .text = [&] { return all([&](const GroupedRun& run) { return groups_text(run, options, paint); }); }},
+               options, problems, out, err);
 }
 
 // groups for people: a line for each group, and one for each fixture.

@@ -17,6 +17,7 @@
 
 #include "commands/compare/count_rules.h"
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/gate.h"
 #include "csv/problems.h"
 #include "csv/run_files.h"
@@ -31,24 +32,13 @@ namespace syscost::bench::commands {
 namespace {
 
 template <class Log>
-int print(const cli::Options& options, const Log& log, const csv::Problems& problems, const render::Paint& paint,
-          std::ostream& out, std::ostream& err) {
-  switch (options.format) {
-    case cli::Format::json:
-      out << log_json(log);
-      break;
-    case cli::Format::csv:
-      out << log_csv(log);
-      break;
-    case cli::Format::md:
-      out << log_markdown(log);
-      break;
-    case cli::Format::text:
-      out << log_text(log, options.screen.width, paint);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+int print_log(const cli::Options& options, const Log& log, const csv::Problems& problems, const render::Paint& paint,
+              std::ostream& out, std::ostream& err) {
+  return print({.json = [&] { return log_json(log); },
+                .csv = [&] { return log_csv(log); },
+                .markdown = [&] { return log_markdown(log); },
+                .text = [&] { return log_text(log, options.screen.width, paint); }},
+               options, problems, out, err);
 }
 
 }  // namespace
@@ -75,7 +65,7 @@ int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out
     log.count_rules = std::move(rules);
     model::tell_programs_apart({&log.data});
     find_causes(options.counts, log);
-    return print(options, log, problems, paint, out, err);
+    return print_log(options, log, problems, paint, out, err);
   }
   const NamedTest named = load_named(std::move(all), load, options.test, problems);
   const std::vector<const model::Group*> found = find_test(named.data, named.groups, options.test);
@@ -86,7 +76,7 @@ int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out
   }
   const TestLog log{model::display_name(named.data, *found.front()), &named.data, std::move(rules),
                     judge::history_of(named.data, *found.front(), options.counts, options.threshold / 100)};
-  return print(options, log, problems, paint, out, err);
+  return print_log(options, log, problems, paint, out, err);
 }
 
 // The causes of a history: each run against the one before, by the rules of compare.

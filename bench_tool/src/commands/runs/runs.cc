@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "commands/shared/document.h"
 #include "commands/shared/run_notes.h"
 #include "csv/problems.h"
 #include "model/loader.h"
@@ -89,22 +90,15 @@ int runs(const cli::Options& options, std::ostream& out, std::ostream& err) {
                     {"backend", text(one.backend)},
                     {"tests", one.tests.size()}});
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << render::dump({{"schema_version", render::kJsonVersion}, {"command", "runs"}, {"runs", std::move(list)}});
-      break;
-    case cli::Format::csv:
-      out << csv.text();
-      break;
-    case cli::Format::md:
-      out << table.markdown();
-      break;
-    case cli::Format::text:
-      if (!table.empty()) out << table.text(2, 2, options.screen.width);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return print({.json =
+                    [&] {
+                      return render::dump(
+                          {{"schema_version", render::kJsonVersion}, {"command", "runs"}, {"runs", std::move(list)}});
+                    },
+                .csv = [&] { return csv.text(); },
+                .markdown = [&] { return table.markdown(); },
+                .text = [&] { return table.empty() ? "" : table.text(2, 2, options.screen.width); }},
+               options, problems, out, err);
 }
 
 }  // namespace syscost::bench::commands

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "csv/problems.h"
 #include "csv/run_files.h"
 #include "csv/text.h"
@@ -69,26 +70,16 @@ int scale_run(const cli::Options& options, const render::Paint& paint, std::ostr
     }
     runs.push_back(std::move(run));
   }
-  std::string text;
-  switch (options.format) {
-    case cli::Format::json:
-      if (!runs.empty()) out << scale_json(runs);
-      break;
-    case cli::Format::csv:
-      if (!runs.empty()) out << scale_csv(runs);
-      break;
-    case cli::Format::md:
-      for (const ScaledRun& run : runs) text += (text.empty() ? "" : "\n") + scale_markdown(run);
-      // GitHub takes 1 MiB for the summary of a step.
-      if (!text.empty()) out << render::capped_markdown(text, options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
-      break;
-    case cli::Format::text:
-      for (const ScaledRun& run : runs) text += (text.empty() ? "" : "\n") + scale_text(run, options, paint);
-      out << text;
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  const auto all = [&](auto render) { return one_below_the_other(runs, render); };
+  return print({.json = [&] { return runs.empty() ? "" : scale_json(runs); },
+                .csv = [&] { return runs.empty() ? "" : scale_csv(runs); },
+                .markdown =
+                    [&] {
+                      const std::string text = all([&](const ScaledRun& run) { return scale_markdown(run); });
+                      return text.empty() ? text : render::capped_markdown(text, most_bytes(options, kStepBytes));
+                    },
+                .text = [&] { return all([&](const ScaledRun& run) { return scale_text(run, options, paint); }); }},
+               options, problems, out, err);
 }
 
 // The text about a law, in every format: the law, or why there is none.

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/where/where.h"
 #include "csv/problems.h"
 #include "csv/run_files.h"
@@ -90,19 +91,12 @@ int show_where(const cli::Options& options, const model::Dataset& data, const st
       return cli::kExitBadInput;
     }
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << show_where_json(data, tests);
-      break;
-    case cli::Format::csv:
-      out << show_where_csv(tests);
-      break;
-    default:
-      out << show_where_text(tests, options, paint);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  const auto text = [&] { return show_where_text(tests, options, paint); };
+  return print({.json = [&] { return show_where_json(data, tests); },
+                .csv = [&] { return show_where_csv(tests); },
+                .markdown = text,
+                .text = text},
+               options, problems, out, err);
 }
 
 }  // namespace
@@ -186,22 +180,11 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     print_made(parts.front().window.name, options.syscall, made, err);
     return fail();
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << show_json(data, parts, options.is_fine);
-      break;
-    case cli::Format::csv:
-      out << show_csv(parts, options.is_fine);
-      break;
-    case cli::Format::md:
-      out << render::code_block(show_text(parts, options.is_fine, render::Paint(false)));
-      break;
-    case cli::Format::text:
-      out << show_text(parts, options.is_fine, paint, options.screen.width);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return print({.json = [&] { return show_json(data, parts, options.is_fine); },
+                .csv = [&] { return show_csv(parts, options.is_fine); },
+                .markdown = [&] { return render::code_block(show_text(parts, options.is_fine, render::Paint(false))); },
+                .text = [&] { return show_text(parts, options.is_fine, paint, options.screen.width); }},
+               options, problems, out, err);
 }
 
 }  // namespace syscost::bench::commands

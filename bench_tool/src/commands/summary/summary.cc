@@ -13,6 +13,7 @@
 
 #include "commands/findings/findings.h"
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/run_notes.h"
 #include "commands/shared/summary_overview.h"
 #include "commands/shared/window_notes.h"
@@ -104,16 +105,12 @@ int summary(const cli::Options& options, const render::Paint& paint, std::ostrea
     }
     runs.push_back(std::move(run));
   }
-  if (for_people && options.format == cli::Format::md) {
-    // GitHub takes 1 MiB for the summary of a step.
-    if (!text.empty()) out << render::capped_markdown(text, options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
-  } else if (for_people) {
-    out << text;
-  } else if (!runs.empty()) {
-    out << (options.format == cli::Format::json ? summary_json(runs) : summary_csv(runs));
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return print(
+      {.json = [&] { return runs.empty() ? "" : summary_json(runs); },
+       .csv = [&] { return runs.empty() ? "" : summary_csv(runs); },
+       .markdown = [&] { return text.empty() ? text : render::capped_markdown(text, most_bytes(options, kStepBytes)); },
+       .text = [&] { return text; }},
+      options, problems, out, err);
 }
 
 namespace {

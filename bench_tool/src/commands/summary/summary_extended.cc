@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/summary/summary.h"
 #include "csv/problems.h"
 #include "csv/text.h"
@@ -134,26 +135,17 @@ int summary_extended(const cli::Options& options, const render::Paint& paint, st
     compute(run, groups, problems);
     runs.push_back(std::move(run));
   }
-  std::string text;
-  switch (options.format) {
-    case cli::Format::json:
-      if (!runs.empty()) out << extended_json(runs);
-      break;
-    case cli::Format::csv:
-      if (!runs.empty()) out << extended_csv(runs);
-      break;
-    case cli::Format::md:
-      for (const ExtendedRun& run : runs) text += (text.empty() ? "" : "\n") + extended_markdown(run, options);
-      // GitHub takes 1 MiB for the summary of a step.
-      if (!text.empty()) out << render::capped_markdown(text, options.max_bytes == 0 ? 1'000'000 : options.max_bytes);
-      break;
-    case cli::Format::text:
-      for (const ExtendedRun& run : runs) text += (text.empty() ? "" : "\n") + extended_text(run, options, paint);
-      out << text;
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  const auto all = [&](auto render) { return one_below_the_other(runs, render); };
+  return print(
+      {.json = [&] { return runs.empty() ? "" : extended_json(runs); },
+       .csv = [&] { return runs.empty() ? "" : extended_csv(runs); },
+       .markdown =
+           [&] {
+             const std::string text = all([&](const ExtendedRun& run) { return extended_markdown(run, options); });
+             return text.empty() ? text : render::capped_markdown(text, most_bytes(options, kStepBytes));
+           },
+       .text = [&] { return all([&](const ExtendedRun& run) { return extended_text(run, options, paint); }); }},
+      options, problems, out, err);
 }
 
 }  // namespace syscost::bench::commands

@@ -13,6 +13,7 @@
 
 #include "commands/critical_path/critical_path.h"
 #include "commands/shared/artifacts.h"
+#include "commands/shared/document.h"
 #include "csv/text.h"
 #include "model/choice.h"
 #include "model/loader.h"
@@ -140,22 +141,11 @@ int trace(const cli::Options& options, const render::Paint& paint, std::ostream&
     print_made(file, err);
     return fail();
   }
-  switch (options.format) {
-    case cli::Format::json:
-      out << trace_json(shown);
-      break;
-    case cli::Format::csv:
-      out << trace_csv(shown);
-      break;
-    case cli::Format::md:
-      out << render::code_block(trace_text(shown, render::Paint(false), 0));
-      break;
-    case cli::Format::text:
-      out << trace_text(shown, paint, options.screen.width);
-      break;
-  }
-  problems.print(err);
-  return problems.empty() ? cli::kExitOk : cli::kExitBadInput;
+  return print({.json = [&] { return trace_json(shown); },
+                .csv = [&] { return trace_csv(shown); },
+                .markdown = [&] { return render::code_block(trace_text(shown, render::Paint(false), 0)); },
+                .text = [&] { return trace_text(shown, paint, options.screen.width); }},
+               options, problems, out, err);
 }
 
 }  // namespace syscost::bench::commands

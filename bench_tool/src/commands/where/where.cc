@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "commands/shared/chosen_tests.h"
+#include "commands/shared/document.h"
 #include "commands/shared/run_notes.h"
 #include "csv/input.h"
 #include "csv/problems.h"
@@ -84,22 +85,15 @@ int summary_where(const cli::Options& options, const render::Paint& paint, std::
     run.source = run_line(run.data);
     runs.push_back(std::move(run));
   }
-  switch (options.format) {
-    case cli::Format::json:
-      if (!runs.empty()) out << summary_where_json(runs);
-      break;
-    case cli::Format::csv:
-      if (!runs.empty()) out << summary_where_csv(runs);
-      break;
-    default: {
-      std::string text;
-      for (const SitedRun& run : runs) text += (text.empty() ? "" : "\n") + summary_where_text(run, options, paint);
-      const std::size_t most = options.max_bytes == 0 ? 1'000'000 : options.max_bytes;
-      out << (options.format == cli::Format::md ? render::capped_markdown(text, most) : text);
-    }
-  }
-  problems.print(err);
-  return problems.empty() && !lacks_sites ? cli::kExitOk : cli::kExitBadInput;
+  const auto text = [&] {
+    return one_below_the_other(runs, [&](const SitedRun& run) { return summary_where_text(run, options, paint); });
+  };
+  const int code = print({.json = [&] { return runs.empty() ? "" : summary_where_json(runs); },
+                          .csv = [&] { return runs.empty() ? "" : summary_where_csv(runs); },
+                          .markdown = [&] { return render::capped_markdown(text(), most_bytes(options, kStepBytes)); },
+                          .text = text},
+                         options, problems, out, err);
+  return lacks_sites ? cli::kExitBadInput : code;
 }
 
 namespace {
