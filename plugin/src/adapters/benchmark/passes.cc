@@ -26,6 +26,8 @@ struct Passes::Attempt {
   int ended = 0;
   std::uint64_t iterations = 0;  // of the threads that have ended
   Clock::time_point start = Clock::now();
+  std::chrono::nanoseconds each{};                       // of its iterations, when the last of its threads ended
+  std::chrono::nanoseconds each_before = kNoPassBefore;  // in the pass before
   std::vector<Cost> costs;
 };
 
@@ -77,6 +79,7 @@ void Passes::loop_started(const LoopStart& loop) {
       auto attempt = std::make_shared<Attempt>();
       attempt->threads = loop.threads;
       attempt->asked = loop.iterations;
+      if (!attempts_.empty()) attempt->each_before = attempts_.back()->each;
       if (!attempts_.empty() && attempts_.back()->asked == attempt->asked) {
         attempt->repeats = attempts_.back()->repeats + 1;
         attempt->is_stopped = attempts_.back()->is_stopped;
@@ -112,13 +115,15 @@ LoopEnd Passes::loop_ended(std::uint64_t iterations) {
   attempt.iterations += iterations;
   attempt.costs.insert(attempt.costs.end(), window->parts.begin(), window->parts.end());
   ++attempt.ended;
-  if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt);
+  const std::chrono::nanoseconds took = Clock::now() - attempt.start;
+  attempt.each = took / std::max<std::uint64_t>(attempt.asked, 1);
+  if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(attempt, took);
   return {attempt.is_stopped, attempt.repeats != 1};
 }
 
-bool Passes::is_long_enough(const Attempt& attempt) {
+bool Passes::is_long_enough(const Attempt& attempt, std::chrono::nanoseconds took) {
   return attempt.asked >= adapter::wanted_cycles(kPassIterations) ||
-         Clock::now() - attempt.start >= long_pass(attempt.asked);
+         is_slow_pass(std::max<std::uint64_t>(attempt.asked, 1), took, attempt.each_before);
 }
 
 void Passes::expect(std::size_t position) {

@@ -11,7 +11,8 @@
 // iterations. So two runs of one program can be compared only if their passes have about the same length. So the length
 // must not depend on wall time alone: on a busy machine one iteration may take as long as a thousand elsewhere. The
 // counting process requests much more time than a pass takes, which makes Google Benchmark lengthen passes tenfold, and
-// stops that itself at 1000 iterations, or if passes become slow. A traced pass has the length of a counted one.
+// stops that itself at 1000 iterations, or if passes become slow. One slow pass may have waited for a processor, so the
+// pass before it must be as slow, too. A traced pass has the length of a counted one.
 #pragma once
 
 #include <chrono>
@@ -29,11 +30,15 @@ namespace syscost::benchmark_adapter {
 /// Iterations of a pass, without --syscost_cycles.
 constexpr std::uint64_t kPassIterations = 1000;
 
-/// Wall time after which a pass of fewer iterations is long enough. It is so long that waiting for a processor alone
-/// does not explain it.
-constexpr std::chrono::milliseconds long_pass(std::uint64_t iterations) {
-  return std::chrono::milliseconds(iterations < 100 ? 500 : 50);
+/// True if passes become slow: one of `iterations`, at least 1, took `took`, and an iteration of the pass before it
+/// took `each_before`.
+constexpr bool is_slow_pass(std::uint64_t iterations, std::chrono::nanoseconds took,
+                            std::chrono::nanoseconds each_before) {
+  const std::chrono::nanoseconds slow = std::chrono::milliseconds(iterations < 100 ? 500 : 50);
+  return took >= slow && each_before >= slow / iterations;
 }
+/// Of the first pass.
+constexpr std::chrono::nanoseconds kNoPassBefore = std::chrono::nanoseconds::max();
 
 class Passes {
  public:
@@ -67,7 +72,7 @@ class Passes {
 
   void open(Window& window);
   void close(Window& window);
-  static bool is_long_enough(const Attempt& attempt);
+  static bool is_long_enough(const Attempt& attempt, std::chrono::nanoseconds took);
 
   libc::Mutex mutex_;
   std::optional<std::size_t> unannounced_;

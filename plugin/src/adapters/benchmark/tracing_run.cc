@@ -95,6 +95,7 @@ void TracedPasses::begin_attempt(const LoopStart& loop) {
   Attempt next;
   next.threads = loop.threads;
   next.asked = loop.iterations;
+  if (attempt_.has_value()) next.each_before = attempt_->each;
   if (attempt_.has_value() && attempt_->asked == next.asked) {
     next.repeats = attempt_->repeats + 1;
     next.is_stopped = attempt_->is_stopped;
@@ -106,10 +107,10 @@ void TracedPasses::begin_attempt(const LoopStart& loop) {
   attempt_ = std::move(next);
 }
 
-bool TracedPasses::is_long_enough() const {
+bool TracedPasses::is_long_enough(std::chrono::nanoseconds took) const {
   if (is_for_tools_) return is_traced_ || position_ >= lengths_.size() || lengths_[position_] == 0;
   return attempt_->asked >= adapter::wanted_cycles(kPassIterations) ||
-         std::chrono::nanoseconds(now_ns() - attempt_->start_ns) >= long_pass(attempt_->asked);
+         is_slow_pass(std::max<std::uint64_t>(attempt_->asked, 1), took, attempt_->each_before);
 }
 
 void TracedPasses::loop_started(const LoopStart& loop) {
@@ -155,7 +156,9 @@ LoopEnd TracedPasses::loop_ended(std::uint64_t iterations) {
     trace_.is_whole = true;
     trace_.iterations = attempt.iterations;
   }
-  if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough();
+  const std::chrono::nanoseconds took(now_ns() - attempt.start_ns);
+  attempt.each = took / std::max<std::uint64_t>(attempt.asked, 1);
+  if (attempt.repeats == 0) attempt.is_stopped = attempt.is_stopped || is_long_enough(took);
   return {attempt.is_stopped, attempt.repeats != 1};
 }
 

@@ -62,10 +62,12 @@ class TracedPasses : public Passes {
     int ended = 0;
     std::uint64_t iterations = 0;
     std::int64_t start_ns = 0;
+    std::chrono::nanoseconds each{};  // as Passes has them
+    std::chrono::nanoseconds each_before = kNoPassBefore;
   };
 
   void begin_attempt(const LoopStart& loop);
-  bool is_long_enough() const;
+  bool is_long_enough(std::chrono::nanoseconds took) const;
   void open();
   void close();
 
