@@ -24,6 +24,8 @@ constexpr const char* kCalls = "calls";
 constexpr const char* kEntries = "entries";
 constexpr const char* kInjected = "injected";
 constexpr const char* kPasses = "passes";
+constexpr const char* kDescriptorsLeft = "descriptors_left";
+constexpr const char* kMappedBytesLeft = "mapped_bytes_left";
 constexpr const char* kTimely = "timely";  // only where it does not follow from the calls and their errnos
 constexpr const char* kPerRun = "per_run";
 constexpr std::string_view kPerRunErrno = "per_run ";
@@ -194,6 +196,9 @@ model::BaselineWindow to_baseline(const stats::WindowSummary& window, std::strin
   if (window.is_per_iteration && window.counted_passes) {
     out.cells.push_back({"", kPasses, to_range(*window.counted_passes)});
   }
+  // A 0 stays: it says that somebody looked.
+  if (window.descriptors_left) out.cells.push_back({"", kDescriptorsLeft, to_range(*window.descriptors_left)});
+  if (window.mapped_bytes_left) out.cells.push_back({"", kMappedBytesLeft, to_range(*window.mapped_bytes_left)});
   for (const stats::SyscallSummary& one : window.syscalls) add_syscall(one, has_calls, out);
   if (window.sync_opens && window.sync_opens->calls->max > 0) add_syscall(*window.sync_opens, true, out);
   return out;
@@ -229,6 +234,8 @@ stats::WindowSummary from_baseline(const model::Baseline& baseline, const model:
     if (cell.what == kEntries) out.entries = out.spread_entries = spread;
     if (cell.what == "wall_ns") out.wall_ns = spread;
     if (cell.what == kPasses) out.iterations = out.counted_passes = spread;
+    if (cell.what == kDescriptorsLeft) out.descriptors_left = spread;
+    if (cell.what == kMappedBytesLeft) out.mapped_bytes_left = spread;
   }
   if (out.calls && !out.entries && window.tells_entries) out.entries = out.spread_entries = out.calls;
   if (out.calls && !window.tells_entries) out.entries = out.spread_entries = std::nullopt;

@@ -67,20 +67,34 @@ Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accept
   return direction_of(calls, failures);
 }
 
+/// The amount that NEW left: in its first runs, else in the further run that listed it; nullopt if none did.
+std::optional<double> left_in_new(const Comparison& row, stats::Numbers stats::WindowSummary::*left,
+                                  const std::optional<double>& again) {
+  const stats::Numbers& first = row.new_window->*left;
+  return first ? first->min : again;
+}
+
+/// True if it is known that NEW left no more than OLD.
+bool leaves_no_more(const Comparison& row, stats::Numbers stats::WindowSummary::*left,
+                    const std::optional<double>& again) {
+  const stats::Numbers& before = row.old_window->*left;
+  const std::optional<double> after = left_in_new(row, left, again);
+  return after && *after <= (before ? before->max : 0);
+}
+
 /// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
 /// for what the columns tell, with `text`. `again`: what NEW left in a further run.
 void judge_leak(double by_calls, stats::Numbers stats::WindowSummary::*left, const std::optional<double>& again,
                 bool needs_calls, std::string_view text, bool is_accepted, Comparison& row) {
   const stats::Numbers& before = row.old_window->*left;
-  const stats::Numbers& after = row.new_window->*left;
+  const std::optional<double> after = left_in_new(row, left, again);
   const bool is_listed = before && after;
-  // The amount that OLD would leave in a further run is unknown: nothing left clears NEW, and something makes no red.
-  const double more = is_listed ? after->min - before->max : again.value_or(0);
-  const bool has_leak = is_listed ? more > 0 && (by_calls > 0 || !needs_calls) : by_calls > 0 && (!again || more > 0);
+  // If it is unknown what OLD left, nothing left clears NEW, and something makes no red.
+  const double more = after.value_or(0) - (before ? before->max : 0);
+  const bool has_leak = is_listed ? more > 0 && (by_calls > 0 || !needs_calls) : by_calls > 0 && (!after || more > 0);
   if (!has_leak) return;
   row.has_leak = true;
-  const bool is_known = is_listed || again;
-  if (is_known) row.add_reason(fmt::format(fmt::runtime(text), more));
+  if (after) row.add_reason(fmt::format(fmt::runtime(text), more));
   if (row.verdict == Verdict::regressed || is_accepted) return;
   // Another thread may hold a descriptor at that moment.
   const bool is_certain = is_listed && is_of_one_thread(*row.old_window) && is_of_one_thread(*row.new_window);
@@ -90,10 +104,10 @@ void judge_leak(double by_calls, stats::Numbers stats::WindowSummary::*left, con
 }
 
 void judge_leaks(const Direction& of_pass, bool is_accepted, Comparison& row) {
-  judge_leak(of_pass.stay_open, &stats::WindowSummary::descriptors_left, row.descriptors_left_again, false,
+  judge_leak(of_pass.open.more, &stats::WindowSummary::descriptors_left, row.descriptors_left_again, false,
              "descriptors left open: {:+g}", is_accepted, row);
   // Mappings grow for many reasons, as the heap.
-  judge_leak(of_pass.stay_mapped, &stats::WindowSummary::mapped_bytes_left, row.mapped_left_again, true,
+  judge_leak(of_pass.mapped.more, &stats::WindowSummary::mapped_bytes_left, row.mapped_left_again, true,
              "bytes left mapped: {:+g}", is_accepted, row);
 }
 
@@ -162,7 +176,13 @@ void judge_row(Comparison& row, bool heeds_accepts) {
     for (const std::string& reason : direction->reasons) {
       if (reason.front() != '+') row.add_reason(reason);  // what grew is among the deltas
     }
-    for (const std::string& note : direction->notes) row.add_reason(note);
+    if (!leaves_no_more(row, &stats::WindowSummary::descriptors_left, row.descriptors_left_again)) {
+      row.add_reason(direction->open.note);
+    }
+    if (!leaves_no_more(row, &stats::WindowSummary::mapped_bytes_left, row.mapped_left_again)) {
+      row.add_reason(direction->mapped.note);
+    }
+    row.add_reason(direction->ring_note);
   }
   for (const Delta& delta : row.deltas) {
     if (delta.is_new_wait && delta.change == Change::grew) row.add_reason(delta.wait_text());
@@ -209,11 +229,17 @@ void conclude(Comparison& row) {
 
 namespace {
 
-/// Runs of each side from which on a count can be decided.
-std::size_t runs_needed(double needed) {
+/// From how many runs on a count can be decided.
+std::string runs_needed(double needed, const Comparison& row, RunsAgain which) {
   std::size_t n = 1;
-  while (arrangements(n, n) < needed) ++n;
-  return n;
+  if (which == RunsAgain::both_sides) {
+    while (arrangements(n, n) < needed) ++n;
+    return fmt::format("{} runs of each side tell", n);
+  }
+  const std::size_t of_old = row.old_window->n;
+  while (n <= kMostRunsAgain && arrangements(n, of_old) < needed) ++n;
+  if (n <= kMostRunsAgain) return fmt::format("{} runs of NEW tell", n);
+  return fmt::format("{} run{} of OLD {} too few to tell", of_old, of_old == 1 ? "" : "s", of_old == 1 ? "is" : "are");
 }
 
 /// Why counts of `row` that are still in doubt may differ by chance.
@@ -239,7 +265,7 @@ std::string why_chance(const Comparison& row) {
 
 }  // namespace
 
-void decide_doubts(std::vector<Comparison>& rows) {
+void decide_doubts(std::vector<Comparison>& rows, RunsAgain which) {
   double varying = 0;
   for (const Comparison& row : rows) varying += row.is_by_counts() ? static_cast<double>(row.varying) : 0;
   const double needed = kFalseRedOnceIn * varying;
@@ -257,7 +283,7 @@ void decide_doubts(std::vector<Comparison>& rows) {
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;
     row.add_reason(
-        fmt::format("{}, so it may be chance: {} runs of each side tell", why_chance(row), runs_needed(needed)));
+        fmt::format("{}, so it may be chance: {}", why_chance(row), runs_needed(needed, row, which)));
   }
 }
 

@@ -297,8 +297,8 @@ class DirectionJudge {
     }
     const double left = after - closes.after;
     if (left <= 0 || left <= before - closes.before || closes.after >= closes.before) return;
-    out_.stay_open = left - std::max(before - closes.before, 0.0);
-    out_.notes.push_back(fmt::format("{} more stay open: close {} -> {}", out_.stay_open, closes.before, closes.after));
+    const double more = left - std::max(before - closes.before, 0.0);
+    out_.open = {more, fmt::format("{} more stay open: close {} -> {}", more, closes.before, closes.after)};
   }
 
   /// Mappings that the calls made and did not take away.
@@ -307,9 +307,8 @@ class DirectionJudge {
     const Sum munmap = successes("munmap");
     const double more = mmap.growth() - munmap.growth();
     if (munmap.growth() >= 0 || more <= 0 || mmap.after <= munmap.after) return;
-    out_.stay_mapped = std::min(more, mmap.after - munmap.after);
-    out_.notes.push_back(
-        fmt::format("{} more may stay mapped: munmap {} -> {}", out_.stay_mapped, munmap.before, munmap.after));
+    const double stay = std::min(more, mmap.after - munmap.after);
+    out_.mapped = {stay, fmt::format("{} more may stay mapped: munmap {} -> {}", stay, munmap.before, munmap.after)};
   }
 
   /// As given, also what is forgiven or accepted.
@@ -329,8 +328,8 @@ class DirectionJudge {
     if (rings.growth() <= 0) return;
     for (const Family family : {Family::data_in, Family::data_out, Family::syncs}) {
       if (growth(family) >= 0) continue;
-      out_.notes.push_back(fmt::format("what went may be in io_uring, which is not counted: io_uring_enter {} -> {}",
-                                       rings.before, rings.after));
+      out_.ring_note = fmt::format("what went may be in io_uring, which is not counted: io_uring_enter {} -> {}",
+                                   rings.before, rings.after);
       return;
     }
   }

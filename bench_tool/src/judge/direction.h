@@ -78,10 +78,14 @@ struct Direction {
   Grew grew = Grew::nothing;
   /// For `red`: what grew, or which syncs went: "+14 look-ups", "fewer syncs: 4 -> 0". For others: empty.
   std::vector<std::string> reasons;
-  double stay_open = 0;    ///< Descriptors more than before that were made and not closed, if fewer were closed.
-  double stay_mapped = 0;  ///< The same of mappings.
-  /// Worth a look, but no reason for a red: "8 more stay open: close 16 -> 8".
-  std::vector<std::string> notes;
+  /// What stays, as far as calls tell, and a text that is worth a look, but no reason for a red.
+  struct Left {
+    double more = 0;
+    std::string note;  ///< "8 more stay open: close 16 -> 8"; empty if no more stays.
+  };
+  Left open;              ///< Descriptors more than before that were made and not closed, if fewer were closed.
+  Left mapped;            ///< The same of mappings.
+  std::string ring_note;  ///< The same of what io_uring may have done.
 };
 
 /// `failures`: if a family fails more often with an errno, that is red, too.

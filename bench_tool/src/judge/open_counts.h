@@ -15,15 +15,12 @@
 
 namespace syscost::bench::judge {
 
-/// Which programs can run again. Where OLD is a file, no coin can choose between the two.
-enum class RunsAgain { both_sides, new_side };
-
 /// Both sides: before each run a coin has chosen the side, and judge/evidence.h decides.
 /// NEW alone: a count that was exact stays so if a further run repeats it. Any other is decided when all of NEW's lie
 /// beyond all of OLD's in so many runs as decide_doubts() asks for, and it is no change when one of NEW's does not.
 class OpenCounts {
  public:
-  static constexpr std::size_t kMostRuns = 40;
+  static constexpr std::size_t kMostRuns = kMostRunsAgain;
 
   /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). It copies what it needs.
   OpenCounts(const std::vector<Comparison>& rows, RunsAgain which);

@@ -241,6 +241,9 @@ class CountJudge {
                                                                               : Rule::tolerance;
     delta.old_count = old_count;
     delta.new_count = new_count;
+    // A side that did not make the call did not make it in any of its repetitions.
+    delta.old_count.n = out_.old_window->n;
+    delta.new_count.n = out_.new_window->n;
     out_.deltas.push_back(std::move(delta));
   }
 

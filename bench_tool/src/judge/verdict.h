@@ -128,12 +128,16 @@ void conclude(Comparison& row);
 /// True if one thread made the calls. Files that do not know threads: if the test waits for no other.
 bool is_of_one_thread(const stats::WindowSummary& window);
 
+/// Which programs can run again. Where OLD is a file, no coin can choose between the two.
+enum class RunsAgain { both_sides, new_side };
+inline constexpr std::size_t kMostRunsAgain = 40;
+
 /// Decides the counts that are in doubt if there are enough runs, and says of the others how many runs are enough. A
 /// count is decided if all counts of NEW lie above all of OLD, or below, and chance does that rarely enough. If nothing
 /// changed, it is chance which n of the n + m runs are those of NEW, so it does that once in C(n + m, n) comparisons.
 /// With K counts that vary, once in kFalseRedOnceIn * K is rare enough (Bonferroni): then at most one comparison
 /// in kFalseRedOnceIn is red by chance. K counts the varying counts over all runs of both sides together. So it
 /// is the same for each choice of the runs of NEW, as the inequality needs. The code is in conclude.cc.
-void decide_doubts(std::vector<Comparison>& rows);
+void decide_doubts(std::vector<Comparison>& rows, RunsAgain which = RunsAgain::both_sides);
 
 }  // namespace syscost::bench::judge

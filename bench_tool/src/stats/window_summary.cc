@@ -455,12 +455,12 @@ void for_each_summary(const model::Dataset& data, const std::vector<model::Group
 const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
                                    std::deque<WindowSummary>& made) {
   const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
-  const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
+  const auto test = std::find_if(side.begin(), side.end(), [&](const WindowSummary& one) {
     return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
            one.test.starts_with(suite);
   });
-  if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
-  const Spread none{1, 0, 0, 0};
+  if (!other.is_set_up() || !other.is_ours() || test == side.end()) return nullptr;
+  const Spread none{test->n, 0, 0, 0};
   WindowSummary empty;
   empty.name = other.name;
   empty.program = other.program;
@@ -468,8 +468,8 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
   empty.kind = other.kind;
   empty.origin = other.origin;
   empty.filters = other.filters;
-  empty.n = 1;
-  empty.outcomes["passed"] = 1;
+  empty.n = none.n;
+  empty.outcomes["passed"] = none.n;
   empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
   empty.spread_calls = empty.spread_entries = none;
   empty.sync_opens = sync_opens_of(none);

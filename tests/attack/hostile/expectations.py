@@ -32,7 +32,7 @@ KNOWN = [
           "a forked child that continues the tests is not measured: a message says so, and the exit code is the program's own"),
     Known("R", ALL, ("more_syscalls_than_there_is_room",), "a run has room for 128 different syscalls; calls of further ones are lost"),
     Known("R", ALL, ("locks_the_csv", "child_keeps_the_csv_locked"), "rows cannot be written while another process locks the file"),
-    Known("V", SECCOMP, ("tracer_answers_a_filter", "filter_asks_no_tracer"),
+    Known("V", SECCOMP, ("tracer_answers_a_filter", "filter_asks_no_tracer", "hidden_filter_asks_no_tracer"),
           "of two filters the kernel takes the answer of the one that counts, and asks no tracer: a message says so, and the counts of the test are void"),
     Known("R", EBPF, ("gettid_answers_eperm", "own_calls_answer_eperm", "writing_answers_enospc",
                       "loops_under_a_narrow_filter"), "the filter denies calls that syscost makes between windows"),

@@ -144,3 +144,17 @@ HOSTILE(filter_asks_no_tracer, 20, "a thread's filter asks a tracer (SECCOMP_RET
   EXPECT_EQ(answer, -ENOSYS);
   call_both(5);
 }
+
+HOSTILE(hidden_filter_asks_no_tracer, 20,
+        "a thread's filter asks a tracer, in a process that is not dumpable: its owner cannot read the filter") {
+  call_both(5);
+  std::atomic<long> answer{0};
+  prctl(PR_SET_DUMPABLE, 0);
+  std::thread([&] {
+    filter({SYS_getuid}, SECCOMP_RET_TRACE);
+    answer = raw(SYS_getuid);
+  }).join();
+  prctl(PR_SET_DUMPABLE, 1);
+  EXPECT_EQ(answer, -ENOSYS);
+  call_both(5);
+}

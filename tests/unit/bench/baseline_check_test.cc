@@ -21,6 +21,22 @@ TEST_F(BaselineFile, IsRedForOneMoreCallAndForANewErrno) {
   EXPECT_EQ(check(make_run("fewer", 3, 4)), 0) << out_.str();
 }
 
+TEST_F(BaselineFile, LetsNoSyncGoForAShareOfCalls) {
+  const auto run = [&](const std::string& file, const std::string& syncs) {
+    const std::string name = path(file + ".csv");
+    std::ofstream(name) << testing::header()
+                        << testing::test_row(
+                               {{"total_calls", std::to_string(100 + std::stoi(syncs))}, {"total_errors", "0"}})
+                        << testing::syscall_row({{"calls", "100"}, {"errors", "0"}})
+                        << testing::syscall_row({{"syscall", "fsync"}, {"calls", syncs}, {"errors", "0"}});
+    return name;
+  };
+  ASSERT_EQ(update({run("a", "4")}), 0) << err_.str();
+  for (const char* const syncs : {"3", "5"}) {
+    EXPECT_EQ(check(run("b", syncs), {"--gate-counts", "10%"}), 1) << syncs << out_.str();
+  }
+}
+
 TEST_F(BaselineFile, LetsTheCallsOfATestGrowByAShareWhereToldTo) {
   ASSERT_EQ(update({make_run("a", 3, 100)}), 0) << err_.str();
   EXPECT_EQ(check(make_run("more", 3, 110), {"--gate-counts", "10%"}), 0) << out_.str();

@@ -50,6 +50,45 @@ TEST_F(Doubts, AreDecidedBySevenRunsOfEachSide) {
   EXPECT_EQ(first().reason, "");
 }
 
+// A side that makes no such call has no count of it, but as many runs.
+TEST(DoubtsOfANewSyscall, AreDecidedAsAnyOther) {
+  const auto side = [](std::vector<stats::SyscallSummary> calls, std::size_t n) {
+    stats::WindowSummary one = window(std::move(calls));
+    one.n = n;
+    one.has_other_threads = true;
+    return one;
+  };
+  for (const std::size_t n : {7U, 6U}) {
+    const stats::WindowSummary without = side({}, n);
+    const stats::WindowSummary with = side({syscall("read", *stats::spread_of(times(n, 3)))}, n);
+    std::vector<Comparison> rows = {compare_windows(&without, &with, {})};
+    decide_doubts(rows);
+    EXPECT_EQ(rows[0].verdict, n == 7 ? Verdict::regressed : Verdict::in_doubt) << n;
+    rows = {compare_windows(&with, &without, {})};
+    decide_doubts(rows);
+    EXPECT_EQ(rows[0].verdict, n == 7 ? Verdict::improved : Verdict::in_doubt) << n;
+  }
+}
+
+TEST(DoubtsBesideAFile, SayHowManyRunsOfNewAreNeeded) {
+  const auto reason = [](std::size_t of_old) {
+    const auto side = [](double count, std::size_t n) {
+      stats::WindowSummary one = window({syscall("read", *stats::spread_of(times(n, count)))});
+      one.n = n;
+      one.has_other_threads = true;
+      return one;
+    };
+    const stats::WindowSummary before = side(20, of_old);
+    const stats::WindowSummary after = side(21, 1);
+    std::vector<Comparison> rows = {compare_windows(&before, &after, {})};
+    decide_doubts(rows, RunsAgain::new_side);
+    return rows[0].reason;
+  };
+  EXPECT_EQ(reason(1), "other threads made calls, so it may be chance: 1 run of OLD is too few to tell");
+  EXPECT_EQ(reason(2), "other threads made calls, so it may be chance: 2 runs of OLD are too few to tell");
+  EXPECT_EQ(reason(5), "other threads made calls, so it may be chance: 8 runs of NEW tell");
+}
+
 TEST_F(Doubts, OfFewerRunsSayHowManyAreNeeded) {
   add(times(6, 20), times(6, 21));
   EXPECT_EQ(first().verdict, Verdict::in_doubt);

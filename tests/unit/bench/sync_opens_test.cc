@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "judge/accept.h"
 #include "judge/baseline_windows.h"
 #include "judge/direction.h"
 #include "judge/site_changes.h"
@@ -103,6 +104,20 @@ TEST(SyncOpens, ThatAreNotKnownAreNotCompared) {
   }
 }
 
+TEST(SyncOpens, CanBeAccepted) {
+  const Side before({{4, "2"}});
+  const Side after({{4, "0"}});
+  for (const char* const what : {"-2 O_SYNC", "fewer syncs", "fewer syncs: 2 -> 0", "syncs"}) {
+    Accept one;
+    one.tests.patterns = {"*"};
+    one.reason = "it is meant";
+    EXPECT_EQ(one.changes.read(what), "") << what;
+    std::vector<Comparison> rows = {compare_windows(&before.window(), &after.window(), {})};
+    accept_changes({one}, rows);
+    EXPECT_EQ(rows[0].verdict, Verdict::accepted) << what;
+  }
+}
+
 stats::WindowSummary through_a_baseline(const std::vector<const Side*>& sides) {
   model::Baseline written;
   written.surroundings = {{"filter", ""}};
@@ -123,7 +138,8 @@ TEST(SyncOpens, StandInABaseline) {
   EXPECT_EQ(through_a_baseline({&none}).sync_opens->calls->median, 0);
   EXPECT_EQ(through_a_baseline({&none}).syscalls.size(), 2U);
   EXPECT_FALSE(through_a_baseline({&unknown}).sync_opens.has_value());
-  EXPECT_FALSE(through_a_baseline({&two, &unknown}).sync_opens.has_value()) << "a file knows them of all windows, or none";
+  EXPECT_FALSE(through_a_baseline({&two, &unknown}).sync_opens.has_value())
+      << "a file knows them of all windows, or none";
 }
 
 }  // namespace

@@ -96,6 +96,19 @@ TEST_F(Counts, CountsARestartAsTheCallThatGoesOn) {
   EXPECT_EQ(table.find({Abi::x86_64, 219}), nullptr);
 }
 
+TEST_F(Counts, CountsARestartAfterAnyOtherCallAsItself) {
+  constexpr SyscallId kRestart{Abi::x86_64, 219};
+  shared_->lanes[0].control = make_control(1, 0);
+  Notification call{.id = 1, .thread = getpid(), .arch = AUDIT_ARCH_X86_64, .number = kWrite.number};
+  counter_.count(call);
+  call.number = kRestart.number;
+  for (int i = 0; i < 3; ++i) counter_.count(call);
+  CallTable table(&quiet_memory());
+  take(shared_->banks[0][0], &shared_->makers[0][0], nullptr, table);
+  EXPECT_EQ(table.at(kWrite).entries, 1U);
+  EXPECT_EQ(table.at(kRestart).entries, 3U);
+}
+
 TEST_F(Counts, CountsNoThreadOfAnotherProcess) {
   shared_->lanes[0].control = make_control(1, 0);
   counter_.count({.id = 1, .thread = getppid(), .arch = AUDIT_ARCH_X86_64, .number = kWrite.number});

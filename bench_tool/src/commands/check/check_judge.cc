@@ -220,7 +220,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     }
   }
   judge::accept_changes(settings.accepts, rows);
-  judge::decide_doubts(rows);
+  judge::decide_doubts(rows, judge::RunsAgain::new_side);
   std::vector<std::string> unused = judge::unused_accepts(settings.accepts, rows, !options.tests.empty());
   if (options.tests.empty()) {
     for (std::string& line : judge::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
@@ -286,7 +286,9 @@ struct Growth {
 }  // namespace
 
 void allow_growth(const judge::CountPolicy& policy, double share, Comparison& row) {
-  if (row.verdict != Verdict::regressed || !row.is_paired()) return;
+  // Other syncs, leaks and waits are no growth of counts.
+  const bool grew = row.rule == judge::Rule::growth || row.rule == judge::Rule::failures;
+  if (row.verdict != Verdict::regressed || !row.is_paired() || !grew || row.has_leak) return;
   Growth of_pass;
   Growth per_run;
   const judge::CountPolicy own_policy = judge::rules_of(policy, row.old_window, row.new_window);

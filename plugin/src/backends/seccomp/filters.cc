@@ -24,15 +24,22 @@
 namespace syscost::seccomp {
 namespace {
 
-/// The calls that restart_syscall may resume.
-constexpr std::array<std::uint32_t, 4> kResumable = {SYS_nanosleep, SYS_clock_nanosleep, SYS_poll, SYS_futex};
+/// The calls with a restart block: nanosleep, clock_nanosleep, poll and futex (kernel/futex, fs/select.c, kernel/time).
+constexpr std::array kResumable = {
+    SyscallId{Abi::x86_64, SYS_nanosleep}, SyscallId{Abi::x86_64, SYS_clock_nanosleep},
+    SyscallId{Abi::x86_64, SYS_poll},      SyscallId{Abi::x86_64, SYS_futex},
+    SyscallId{Abi::x32, SYS_nanosleep},    SyscallId{Abi::x32, SYS_clock_nanosleep},
+    SyscallId{Abi::x32, SYS_poll},         SyscallId{Abi::x32, SYS_futex},
+    SyscallId{Abi::i386, 162},             SyscallId{Abi::i386, 267},
+    SyscallId{Abi::i386, 168},             SyscallId{Abi::i386, 240},
+    SyscallId{Abi::i386, 407},             SyscallId{Abi::i386, 422}};
 
 bool is_resumption(std::uint32_t number) {
-  return number == SYS_restart_syscall || std::find(kResumable.begin(), kResumable.end(), number) != kResumable.end();
+  return number == SYS_restart_syscall || is_resumable({kNativeAbi, number});
 }
 
 bool is_notified(const Filter* filter, std::uint32_t number, bool any_resumable) {
-  // prctl and seccomp may install filters of the program (installs_tracer_filter()).
+  // prctl and seccomp may install filters of the program (may_install_tracer_filter()).
   const bool is_of_interest = (any_resumable && is_resumption(number)) || number == SYS_prctl || number == SYS_seccomp;
   if (filter == nullptr || is_of_interest) return true;
   return number != SYS_restart_syscall && filter->selects({kNativeAbi, number});
@@ -107,6 +114,10 @@ bool is_restart_syscall(SyscallId id) {
          id == SyscallId{Abi::i386, 0};
 }
 
+bool is_resumable(SyscallId id) {
+  return std::find(kResumable.begin(), kResumable.end(), id) != kResumable.end();
+}
+
 Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::uint64_t cookie) {
   Result<const LibseccompApi*> api = open_libseccomp();
   if (!api.ok()) return api.failure();
@@ -117,8 +128,8 @@ Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::
     return Failure{"libseccomp knows no user notification here",
                    "install libseccomp 2.5 or newer, on Linux 5.9 or newer"};
   }
-  const bool any_resumable = filter != nullptr && std::any_of(kResumable.begin(), kResumable.end(), [&](auto number) {
-                               return filter->selects({kNativeAbi, number});
+  const bool any_resumable = filter != nullptr && std::any_of(kResumable.begin(), kResumable.end(), [&](SyscallId id) {
+                               return id.abi == kNativeAbi && filter->selects(id);
                              });
   native.allow(SCMP_SYS(rt_sigreturn));
   for (std::uint32_t number = 0; number < Filter::kNumbers; ++number) {
@@ -178,10 +189,14 @@ Result<const LibseccompApi*> open_libseccomp() {
 
 namespace {
 
-bool read_memory(std::int32_t thread, std::uint64_t address, void* into, std::size_t bytes) {
+enum class Read { all, nothing_there, forbidden };
+
+Read read_memory(std::int32_t thread, std::uint64_t address, void* into, std::size_t bytes) {
   const iovec room{into, bytes};
   const iovec memory{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
-  return syscall(SYS_process_vm_readv, thread, &room, 1, &memory, 1, 0) == static_cast<long>(bytes);
+  const long count = syscall(SYS_process_vm_readv, thread, &room, 1, &memory, 1, 0);
+  if (count == static_cast<long>(bytes)) return Read::all;
+  return count < 0 && errno != EFAULT && errno != ESRCH ? Read::forbidden : Read::nothing_there;
 }
 
 /// Where the call's struct sock_fprog is; 0 if it installs no filter.
@@ -198,8 +213,8 @@ std::uint64_t filter_of(SyscallId id, const Notification& call) {
   return sets_filter ? call.arguments[2] : 0;
 }
 
-/// The filter's length, and where its instructions are. False if that cannot be read.
-bool read_head(bool is_32, std::int32_t thread, std::uint64_t at, std::size_t& length, std::uint64_t& instructions) {
+/// The filter's length, and where its instructions are; a length of 0 for one that the kernel will refuse.
+Read read_head(bool is_32, std::int32_t thread, std::uint64_t at, std::size_t& length, std::uint64_t& instructions) {
   struct Head32 {
     std::uint16_t length;
     std::uint32_t instructions;
@@ -208,12 +223,12 @@ bool read_head(bool is_32, std::int32_t thread, std::uint64_t at, std::size_t& l
     std::uint16_t length;
     std::uint64_t instructions;
   } head64{};
-  if (is_32 ? !read_memory(thread, at, &head32, sizeof head32) : !read_memory(thread, at, &head64, sizeof head64)) {
-    return false;
-  }
+  const Read read =
+      is_32 ? read_memory(thread, at, &head32, sizeof head32) : read_memory(thread, at, &head64, sizeof head64);
   length = is_32 ? head32.length : head64.length;
   instructions = is_32 ? head32.instructions : head64.instructions;
-  return length <= BPF_MAXINSNS;
+  if (length > BPF_MAXINSNS) length = 0;
+  return read;
 }
 
 bool asks_tracer(const sock_filter& one) {
@@ -223,18 +238,20 @@ bool asks_tracer(const sock_filter& one) {
 
 }  // namespace
 
-bool installs_tracer_filter(const Notification& call) {
+bool may_install_tracer_filter(const Notification& call) {
   const SyscallId id = syscall_id_of(call.arch, call.number);
   const std::uint64_t filter = filter_of(id, call);
+  if (filter == 0) return false;
   std::size_t length = 0;
   std::uint64_t instructions = 0;
-  if (filter == 0 || !read_head(id.abi == Abi::i386, call.thread, filter, length, instructions)) return false;
+  const Read head = read_head(id.abi == Abi::i386, call.thread, filter, length, instructions);
+  if (head != Read::all) return head == Read::forbidden;
   std::array<sock_filter, 256> part;  // NOLINT(cppcoreguidelines-pro-type-member-init): what is read
   for (std::size_t begin = 0; begin < length; begin += part.size()) {
     const std::size_t count = std::min(part.size(), length - begin);
-    if (!read_memory(call.thread, instructions + begin * sizeof part[0], part.data(), count * sizeof part[0])) {
-      return false;
-    }
+    const Read read =
+        read_memory(call.thread, instructions + begin * sizeof part[0], part.data(), count * sizeof part[0]);
+    if (read != Read::all) return read == Read::forbidden;
     if (std::any_of(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(count), asks_tracer)) return true;
   }
   return false;

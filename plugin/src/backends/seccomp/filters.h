@@ -34,6 +34,8 @@ inline constexpr std::array kUncountable = {SyscallId{Abi::x86_64, 15}, SyscallI
 
 /// True for restart_syscall, by which the kernel continues a call that a signal stopped.
 bool is_restart_syscall(SyscallId id);
+/// True for a call that it may continue.
+bool is_resumable(SyscallId id);
 
 /// Makes our filter's program. `filter` null = everything. `cookie` is not 0. Makes syscalls: between windows only.
 Result<std::vector<sock_filter>> make_filter_program(const Filter* filter, std::uint64_t cookie);
@@ -68,8 +70,9 @@ Result<const LibseccompApi*> open_libseccomp();
 // the kernel ask: "go on" makes the call. So the supervisor looks at each filter before the kernel installs it, and the
 // run says what became of it.
 
-/// True if the call installs a filter that may ask a tracer. False also for a filter that cannot be read. The thread
-/// waits in the call. Async-signal-safe; reads the thread's memory.
-bool installs_tracer_filter(const Notification& call);
+/// True if the call installs a filter that may ask a tracer: also one that may not be read, of a process that is not
+/// dumpable or that Yama protects. False where there is no filter in memory, because the kernel refuses it then. The
+/// thread waits in the call. Async-signal-safe; reads the thread's memory.
+bool may_install_tracer_filter(const Notification& call);
 
 }  // namespace syscost::seccomp

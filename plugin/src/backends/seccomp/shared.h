@@ -105,7 +105,7 @@ struct Shared {
   alignas(64) std::atomic<std::uint64_t> sequence;   ///< Odd while a call is being counted.
   std::atomic<std::uint64_t> lost;                   ///< Calls for which there was no cell.
   alignas(64) std::atomic<std::uint64_t> takeovers;  ///< How often a supervisor was killed and another took over.
-  std::atomic<std::uint64_t> tracer_filters;         ///< Filters that ask a tracer (filters.h).
+  std::atomic<std::uint64_t> tracer_filters;         ///< Filters that may ask a tracer (filters.h).
   std::atomic<bool> knows_threads;                   ///< It knows which threads are older than itself.
 
   // By the process.

@@ -191,7 +191,10 @@ Maker Counter::maker_of(std::int32_t thread, std::uint32_t lane, std::uint32_t b
 SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   if (last_call_ == nullptr) return id;
   std::uint16_t& last = last_call_[thread];
-  if (is_restart_syscall(id)) return last != 0 ? id_at(last - 1U) : id;
+  if (is_restart_syscall(id)) {
+    const bool goes_on = last != 0 && is_resumable(id_at(last - 1U));
+    return goes_on ? id_at(last - 1U) : id;  // else the program itself made the call
+  }
   const std::size_t index = index_of(id);
   last = index < kIndexes ? static_cast<std::uint16_t>(index + 1) : 0;
   return id;
@@ -313,7 +316,7 @@ Served serve(Shared& shared, Ledger& ledger, const SupervisorFiles& files, pid_t
       if (has_hung_up(listener)) return Served::kNoProcessIsLeft;
       continue;
     }
-    if (installs_tracer_filter(notification)) shared.tracer_filters.fetch_add(1);
+    if (may_install_tracer_filter(notification)) shared.tracer_filters.fetch_add(1);
     const Verdict verdict = judge.ask(notification);
     counter.count(notification, verdict.is_answered || verdict.delay_ns > 0);
     if (verdict.delay_ns > 0) {
