@@ -35,6 +35,7 @@ class Opened : public ::testing::Test {
     for (const auto& [name, count] : calls) syscalls.push_back(syscall(name, *stats::spread_of({count})));
     stats::WindowSummary& one = windows_.emplace_back(window(std::move(syscalls)));
     one.name = "S.T";
+    one.n = 1;
     one.program = "tests";
     one.has_other_threads = in_doubt;
     return one;
