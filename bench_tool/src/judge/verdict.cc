@@ -323,6 +323,7 @@ Comparison compare_windows(const stats::WindowSummary* old_window, const stats::
     out.verdict = old_window == nullptr ? Verdict::added : Verdict::missing;
     out.rule = Rule::one_side;
     out.name = old_window == nullptr ? new_window->name : old_window->name;
+    if (old_window == nullptr && new_window->outcomes.contains("failed")) out.reason = "failed in NEW";
     return out;
   }
   out.name = pair_name(old_window->name, new_window->name);

@@ -21,6 +21,18 @@ TEST_F(BaselineFile, IsRedForOneMoreCallAndForANewErrno) {
   EXPECT_EQ(check(make_run("fewer", 3, 4)), 0) << out_.str();
 }
 
+TEST_F(BaselineFile, IsRedForANewTestThatFails) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  for (const char* const outcome : {"passed", "skipped", "failed", ""}) {
+    const std::string run = make_run("b", 3, 5);
+    std::ofstream(run, std::ios::app)
+        << testing::test_row({{"run_id", "b"}, {"test", "S.New"}, {"outcome", outcome}, {"total_calls", "0"}});
+    const bool is_good = outcome == std::string("passed") || outcome == std::string("skipped");
+    EXPECT_EQ(check(run), is_good ? 0 : 1) << outcome << out_.str();
+    EXPECT_EQ(check(run, {"--allow", "failed"}), 0) << outcome << out_.str();
+  }
+}
+
 TEST_F(BaselineFile, LetsNoSyncGoForAShareOfCalls) {
   const auto run = [&](const std::string& file, const std::string& syncs) {
     const std::string name = path(file + ".csv");

@@ -49,8 +49,15 @@ TEST(Gate, DoesNotFailWhatWasNoBetterBefore) {
   for (const WindowSummary* one : {&kFailed, &kSkipped, &kEnded}) {
     EXPECT_EQ(failures(one, one), Words());
     EXPECT_EQ(failures(one, &kPassed), Words());
-    EXPECT_EQ(failures(nullptr, one), Words()) << "a new test";
   }
+}
+
+TEST(Gate, FailsANewTestThatFails) {
+  EXPECT_EQ(failures(nullptr, &kFailed), Words{"failed"});
+  EXPECT_EQ(failures(nullptr, &kEnded), Words{"crashed"});
+  EXPECT_EQ(failures(nullptr, &kPassed), Words());
+  EXPECT_EQ(failures(nullptr, &kSkipped), Words());
+  EXPECT_EQ(failures(nullptr, &kFailed, {.counts = true, .allows_failed = true}), Words());
 }
 
 TEST(Gate, FailsATestThatWasSkippedAndFails) {

@@ -35,9 +35,12 @@ bool has_ended_process(const WindowSummary& window) {
   return known < window.n;
 }
 
-/// Why NEW did not measure a window of OLD. "" if it did, or if the window may be missing.
+/// Why NEW did not measure a window, of OLD or a new one. "" if it did, or if the window may be missing.
 std::string_view not_measured(const Comparison& row, const cli::Gate& gate) {
-  if (row.old_window == nullptr) return "";
+  if (row.old_window == nullptr) {
+    if (gate.allows_failed) return "";
+    return has_outcome(*row.new_window, "failed") ? "failed" : has_ended_process(*row.new_window) ? "crashed" : "";
+  }
   if (row.new_window == nullptr) return must_be_there(*row.old_window) && !gate.allows_missing ? "missing" : "";
   if (row.is_let_off || has_outcome(*row.old_window, "failed") || has_ended_process(*row.old_window)) return "";
   if (has_outcome(*row.new_window, "failed")) return gate.allows_failed ? "" : "failed";
