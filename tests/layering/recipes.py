@@ -71,8 +71,8 @@ RECIPES = {
          ("plugin/src/session/two_process/cost_text.cc", r"Cost cost_from_text\(")],
         [("docs/csv-format.md", r"(?m)^\| `{column_name}` \|")],
         [(f"{BENCH}/model/dataset.h", r"struct Totals "), (f"{BENCH}/model/row_store.h", r"struct SyscallRow "),
-         (f"{BENCH}/model/row_parser.cc", r"Column::{read_column}\b"), (f"{BENCH}/model/row_store.cc", r"kNumbers = "),
-         (f"{BENCH}/model/site.cc", r"kSums = ")],
+         (f"{BENCH}/model/row_parser.cc", r"Column::{read_column}\b"), (f"{BENCH}/model/row_store.h", r"kRowSums = "),
+         (f"{BENCH}/model/row_store.cc", r"kNumbers = ")],
         [("tests/unit/csv/window_rows_test.cc", r"TEST_?F?\("), ("tests/unit/bench/row_columns_test.cc", r"TEST\("), ("tests/cli/make_data.py", r"def row\(")],
     ],
     "Add a flag": [
