@@ -98,6 +98,7 @@ bool ChangeChoice::matches(const Delta& delta, const Comparison& row) const {
   if (is_of_family(delta, Family::syncs) && any(syncs_, [&](const Syncs& one) { return one.matches(row); })) {
     return true;
   }
+  if (has_sync_opens_ && delta.syscall == model::kSyncOpens) return true;
   if (!syscalls_) return false;
   const std::size_t space = delta.syscall.find(' ');
   const std::string detail = space == std::string::npos ? "" : delta.syscall.substr(space + 1);
@@ -164,6 +165,8 @@ std::string ChangeChoice::read_term(std::string_view term, std::string& selector
     has_leaks_ = true;
   } else if (const auto family = family_named(term)) {
     families_.push_back(*family);
+  } else if (term == model::kSyncOpens) {
+    has_sync_opens_ = true;
   } else if (is_errno(term)) {
     errnos_.emplace_back(term);
   } else if (const std::size_t arrow = term.find(kArrow); arrow != std::string_view::npos && term.front() != '/') {

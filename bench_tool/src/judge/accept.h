@@ -69,6 +69,7 @@ class ChangeChoice {
   std::vector<Syncs> syncs_;
   std::vector<Family> families_;
   std::vector<std::string> errnos_;
+  bool has_sync_opens_ = false;
   std::optional<model::SyscallChoice> syscalls_;
   bool has_leaks_ = false;
 };

@@ -78,8 +78,9 @@ std::optional<double> left_in_new(const Comparison& row, stats::Numbers stats::W
 bool leaves_no_more(const Comparison& row, stats::Numbers stats::WindowSummary::*left,
                     const std::optional<double>& again) {
   const stats::Numbers& before = row.old_window->*left;
-  const std::optional<double> after = left_in_new(row, left, again);
-  return after && *after <= (before ? before->max : 0);
+  const stats::Numbers& first = row.new_window->*left;
+  const std::optional<double> most = first ? first->max : again;
+  return most && *most <= (before ? before->max : 0);
 }
 
 /// `by_calls`: what more stays than in OLD, as far as calls tell. `left`: the columns that know it. A reason is said
@@ -282,8 +283,7 @@ void decide_doubts(std::vector<Comparison>& rows, RunsAgain which) {
     }
     if (is_decided) conclude(row);
     if (!is_open || row.verdict != Verdict::in_doubt) continue;
-    row.add_reason(
-        fmt::format("{}, so it may be chance: {}", why_chance(row), runs_needed(needed, row, which)));
+    row.add_reason(fmt::format("{}, so it may be chance: {}", why_chance(row), runs_needed(needed, row, which)));
   }
 }
 

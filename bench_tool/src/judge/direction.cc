@@ -234,8 +234,13 @@ class DirectionJudge {
 
   void judge_syncs() {
     const auto found = by_family_.find(Family::syncs);
-    if (found == by_family_.end() || found->second.growth() == 0) return;
+    if (found == by_family_.end()) return;
     const Sum& sum = found->second;
+    // One open with O_SYNC stands for all writes to its file, so another sync does not take its place.
+    if (const Sum opens = of("O_SYNC"); sum.growth() == 0 && opens.growth() != 0) {
+      out_.reasons.push_back(fmt::format("other syncs: O_SYNC {} -> {}", opens.before, opens.after));
+    }
+    if (sum.growth() == 0) return;
     out_.reasons.push_back(
         fmt::format("{} syncs: {} -> {}", sum.growth() < 0 ? "fewer" : "more", sum.before, sum.after));
   }

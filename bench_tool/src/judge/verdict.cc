@@ -304,6 +304,7 @@ Change compare_counts(const stats::Spread& old_count, const stats::Spread& new_c
 
 stats::Numbers count_in(const stats::WindowSummary& window, const Delta& delta, const Comparison& row) {
   const stats::SyscallSummary* const one = window.find(delta.syscall);
+  if (one == nullptr && delta.syscall == model::kSyncOpens) return std::nullopt;  // not known
   const stats::CallFigures& figures = figures_of(one, delta.tells_per_run);
   if (delta.errno_name.empty()) return delta.is_per_run ? per_run_calls(one) : figures.*row.counted;
   if (!figures.errnos) return std::nullopt;

@@ -42,7 +42,8 @@ struct Range {
 /// One number of a window, or of one of its syscalls.
 struct BaselineCell {
   std::string syscall;  ///< `write`, `ioctl TCGETS`; empty: of the window as a whole.
-  std::string what;     ///< `calls`, `entries`, `per_run`, an errno, `per_run ENOENT`, or a measure (`wall_ns`).
+  std::string what;     ///< `calls`, `entries`, `per_run`, an errno, `per_run ENOENT`, or a measure (`wall_ns`,
+                        ///< `descriptors_left`).
   Range range;
 
   bool is_time() const { return what.ends_with("_ns"); }

@@ -123,10 +123,10 @@ class Names {
   IdIndex ids_;
 };
 
-/// The figures of a `syscall` row: one syscall of a window. Times in ns.
 /// The name by which `sync_opens` is compared, as if it were a syscall's.
 inline constexpr std::string_view kSyncOpens = "O_SYNC";
 
+/// The figures of a `syscall` row: one syscall of a window. Times in ns.
 struct SyscallRow {
   std::uint32_t sample = 0;
   std::uint32_t file = 0;  ///< Index into Dataset::files.

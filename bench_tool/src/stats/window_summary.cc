@@ -460,7 +460,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
            one.test.starts_with(suite);
   });
   if (!other.is_set_up() || !other.is_ours() || test == side.end()) return nullptr;
-  const Spread none{test->n, 0, 0, 0};
+  const Spread none{1, 0, 0, 0};
   WindowSummary empty;
   empty.name = other.name;
   empty.program = other.program;

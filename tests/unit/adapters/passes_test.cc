@@ -19,8 +19,13 @@ TEST(SlowPass, IsOneAfterAnotherThatWasAsSlow) {
 }
 
 TEST(SlowPass, IsNoneThatWaitedOnce) {
-  EXPECT_FALSE(is_slow_pass(100, seconds(1), microseconds(2)));
-  EXPECT_FALSE(is_slow_pass(10, seconds(1), microseconds(2)));
+  EXPECT_FALSE(is_slow_pass(100, milliseconds(499), microseconds(2)));
+  EXPECT_FALSE(is_slow_pass(10, seconds(4), microseconds(2)));
+}
+
+TEST(SlowPass, IsOneThatTookTooLongToHaveWaited) {
+  EXPECT_TRUE(is_slow_pass(100, milliseconds(500), microseconds(2)));
+  EXPECT_TRUE(is_slow_pass(10, seconds(5), microseconds(2)));
 }
 
 TEST(SlowPass, IsNoneAfterOneThatWaited) {

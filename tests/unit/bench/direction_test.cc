@@ -74,6 +74,7 @@ void expect(const std::vector<Example>& examples) {
 
 TEST(Direction, StopsWhatCostsMore) {
   expect({
+      {"O_SYNC 1 0,fsync 0 1,openat 1", Word::red, "other syncs: O_SYNC 1 -> 0"},
       {"poll 0 51,pselect6 1 0,read 1,write 1", Word::red, "+50 waits"},
       {"close 1 16,openat 1 16,lseek 16,write 16", Word::red, "+15 opens"},
       {"ioctl 0/0 30/30,close 1,openat 1,write 30", Word::red, "+30 ioctl"},

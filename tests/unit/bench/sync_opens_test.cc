@@ -107,7 +107,7 @@ TEST(SyncOpens, ThatAreNotKnownAreNotCompared) {
 TEST(SyncOpens, CanBeAccepted) {
   const Side before({{4, "2"}});
   const Side after({{4, "0"}});
-  for (const char* const what : {"-2 O_SYNC", "fewer syncs", "fewer syncs: 2 -> 0", "syncs"}) {
+  for (const char* const what : {"-2 O_SYNC", "fewer syncs", "fewer syncs: 2 -> 0", "syncs", "O_SYNC"}) {
     Accept one;
     one.tests.patterns = {"*"};
     one.reason = "it is meant";

@@ -288,7 +288,7 @@ struct Growth {
 void allow_growth(const judge::CountPolicy& policy, double share, Comparison& row) {
   // Other syncs, leaks and waits are no growth of counts.
   const bool grew = row.rule == judge::Rule::growth || row.rule == judge::Rule::failures;
-  if (row.verdict != Verdict::regressed || !row.is_paired() || !grew || row.has_leak) return;
+  if (row.verdict != Verdict::regressed || !row.is_paired() || !grew || (row.has_leak && !row.accepts_leaks)) return;
   Growth of_pass;
   Growth per_run;
   const judge::CountPolicy own_policy = judge::rules_of(policy, row.old_window, row.new_window);
@@ -299,6 +299,9 @@ void allow_growth(const judge::CountPolicy& policy, double share, Comparison& ro
   }
   for (const judge::Delta& delta : row.deltas) {
     if (!delta.is_gated()) continue;
+    const bool is_sync = judge::family_of(delta.syscall) == judge::Family::syncs;
+    if ((delta.is_red_wait || is_sync) && delta.is_certain_change() && !delta.is_accepted) return;
+    if (delta.syscall == model::kSyncOpens) continue;  // a part of others
     Growth& growth = delta.is_per_run ? per_run : of_pass;
     const double more = delta.new_count.median - delta.old_count.median;
     if (delta.errno_name.empty()) {

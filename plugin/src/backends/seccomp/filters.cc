@@ -25,14 +25,20 @@ namespace syscost::seccomp {
 namespace {
 
 /// The calls with a restart block: nanosleep, clock_nanosleep, poll and futex (kernel/futex, fs/select.c, kernel/time).
-constexpr std::array kResumable = {
-    SyscallId{Abi::x86_64, SYS_nanosleep}, SyscallId{Abi::x86_64, SYS_clock_nanosleep},
-    SyscallId{Abi::x86_64, SYS_poll},      SyscallId{Abi::x86_64, SYS_futex},
-    SyscallId{Abi::x32, SYS_nanosleep},    SyscallId{Abi::x32, SYS_clock_nanosleep},
-    SyscallId{Abi::x32, SYS_poll},         SyscallId{Abi::x32, SYS_futex},
-    SyscallId{Abi::i386, 162},             SyscallId{Abi::i386, 267},
-    SyscallId{Abi::i386, 168},             SyscallId{Abi::i386, 240},
-    SyscallId{Abi::i386, 407},             SyscallId{Abi::i386, 422}};
+constexpr std::array kResumable = {SyscallId{Abi::x86_64, SYS_nanosleep},
+                                   SyscallId{Abi::x86_64, SYS_clock_nanosleep},
+                                   SyscallId{Abi::x86_64, SYS_poll},
+                                   SyscallId{Abi::x86_64, SYS_futex},
+                                   SyscallId{Abi::x32, SYS_nanosleep},
+                                   SyscallId{Abi::x32, SYS_clock_nanosleep},
+                                   SyscallId{Abi::x32, SYS_poll},
+                                   SyscallId{Abi::x32, SYS_futex},
+                                   SyscallId{Abi::i386, 162},
+                                   SyscallId{Abi::i386, 267},
+                                   SyscallId{Abi::i386, 168},
+                                   SyscallId{Abi::i386, 240},
+                                   SyscallId{Abi::i386, 407},
+                                   SyscallId{Abi::i386, 422}};
 
 bool is_resumption(std::uint32_t number) {
   return number == SYS_restart_syscall || is_resumable({kNativeAbi, number});
@@ -189,6 +195,15 @@ Result<const LibseccompApi*> open_libseccomp() {
 
 namespace {
 
+/// Yama lets a process read only its descendants. So what cannot be read says nothing of the process.
+bool is_under_yama() {
+  const int file = open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC);
+  char scope = '0';
+  if (file >= 0 && read(file, &scope, 1) != 1) scope = '0';
+  if (file >= 0) close(file);
+  return scope != '0';
+}
+
 enum class Read { all, nothing_there, forbidden };
 
 Read read_memory(std::int32_t thread, std::uint64_t address, void* into, std::size_t bytes) {
@@ -196,7 +211,7 @@ Read read_memory(std::int32_t thread, std::uint64_t address, void* into, std::si
   const iovec memory{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
   const long count = syscall(SYS_process_vm_readv, thread, &room, 1, &memory, 1, 0);
   if (count == static_cast<long>(bytes)) return Read::all;
-  return count < 0 && errno != EFAULT && errno != ESRCH ? Read::forbidden : Read::nothing_there;
+  return count < 0 && errno == EPERM && !is_under_yama() ? Read::forbidden : Read::nothing_there;
 }
 
 /// Where the call's struct sock_fprog is; 0 if it installs no filter.

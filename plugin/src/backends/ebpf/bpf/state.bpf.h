@@ -102,7 +102,7 @@ struct thread_state {
   __u64 control;  // of the lane when the call entered
   __u64 enter_ns;
   union {
-    __u64 asked;       // inside a call: what its arguments say of bytes, or the path of an open (bytes.bpf.h)
+    __u64 asked;       // inside a call: what its arguments say of bytes, or of an open (bytes.bpf.h)
     __u64 latency_ns;  // of an unresolved call
   };
   __u64 token;  // registration: lane `lane` is ours while its owner equals this
