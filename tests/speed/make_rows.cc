@@ -75,13 +75,13 @@ Call make_call(const std::string& key, std::uint64_t test, std::uint64_t s, cons
     fmt::format_to(std::back_inserter(histogram), "{}{}:{}", filled == 0 ? "" : " ", histogram_lower_ns(bucket), here);
     left -= here;
   }
-  return {
-      fmt::format("{}syscall,{}{},,syscost{}{},{},0,0,{},0,0,0,0,0,{},{},,,,,,,,,,,{},{},310,4800,620,700,900,1100,3000,"
-                  "{},end\n",
-                  key, kind.syscall, s < kKinds.size() ? "" : fmt::format("_{}", s), std::string(30, ','), kind.classes,
-                  calls, calls, errors, errors == 0 ? "" : fmt::format("{}:{}", kind.errno_name, errors), calls,
-                  calls * kLatencyNs, histogram),
-      calls, errors};
+  return {fmt::format(
+              "{}syscall,{}{},,syscost{}{},{},0,0,{},0,0,0,0,0,{},{},,,,,,,,,,,{},{},310,4800,620,700,900,1100,3000,"
+              "{},end\n",
+              key, kind.syscall, s < kKinds.size() ? "" : fmt::format("_{}", s), std::string(30, ','), kind.classes,
+              calls, calls, errors, errors == 0 ? "" : fmt::format("{}:{}", kind.errno_name, errors), calls,
+              calls * kLatencyNs, histogram),
+          calls, errors};
 }
 
 }  // namespace
