@@ -148,7 +148,7 @@ struct WindowSummary {
 
   /// What is compared: its syscalls, and sync_opens.
   std::vector<const SyscallSummary*> compared() const;
-  /// The one of them with this name, or null.
+  /// The syscall of this name among compared(); null if there is none.
   const SyscallSummary* find(std::string_view one) const;
 
   /// The set-up of a suite or an environment. The first use of everything falls into it.

@@ -106,7 +106,7 @@ void close_each(const std::vector<int>& descriptors);
 ///
 /// A program may be started with its standard input, output or error closed. Then the next file that it opens gets such
 /// a number, and messages are written into that file. A program that is executed later finds the number closed again.
-/// Writes to standard output still fail, so that nobody takes lost output for success.
+/// Standard output is opened for reading only. A write to it fails, so the program can say that its output is lost.
 inline void fill_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     // open() takes the lowest number that is free: this one.

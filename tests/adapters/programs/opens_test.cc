@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Opens by each of the calls that open a path: of files that the kernel writes as they are read, and of files whose
-// writes are synced.
+// Opens of files that the kernel writes as they are read, and opens of files whose writes are synced. Each call that
+// opens a path makes some.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/openat2.h>

@@ -21,12 +21,28 @@ TEST_F(BaselineFile, IsRedForOneMoreCallAndForANewErrno) {
   EXPECT_EQ(check(make_run("fewer", 3, 4)), 0) << out_.str();
 }
 
+TEST_F(BaselineFile, HoldsWhatATestLeftOpen) {
+  const auto run = [&](const std::string& id, const std::string& left) {
+    const std::string name = path(id + ".csv");
+    std::ofstream(name) << testing::header()
+                        << testing::test_row({{"total_calls", "1"}, {"total_errors", "0"}, {"descriptors_left", left}})
+                        << testing::syscall_row({{"calls", "1"}, {"errors", "0"}});
+    return name;
+  };
+  ASSERT_EQ(update({run("none", "0")}), 0) << err_.str();
+  EXPECT_EQ(check(run("none_again", "0")), 0) << out_.str();
+  EXPECT_EQ(check(run("unknown", "")), 0) << out_.str();
+  EXPECT_EQ(check(run("two", "2")), 1) << out_.str();
+  ASSERT_EQ(update({run("unknown", "")}), 0) << err_.str();
+  EXPECT_EQ(check(run("two", "2")), 0) << "what OLD left is not known: " << out_.str();
+}
+
 TEST_F(BaselineFile, IsRedForANewTestThatFails) {
   ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
   for (const char* const outcome : {"passed", "skipped", "failed", ""}) {
     const std::string run = make_run("b", 3, 5);
-    std::ofstream(run, std::ios::app)
-        << testing::test_row({{"run_id", "b"}, {"test", "S.New"}, {"outcome", outcome}, {"total_calls", "0"}});
+    std::ofstream(run, std::ios::app) << testing::test_row(
+        {{"run_id", "b"}, {"test", "S.New"}, {"outcome", outcome}, {"total_calls", "0"}});
     const bool is_good = outcome == std::string("passed") || outcome == std::string("skipped");
     EXPECT_EQ(check(run), is_good ? 0 : 1) << outcome << out_.str();
     EXPECT_EQ(check(run, {"--allow", "failed"}), 0) << outcome << out_.str();

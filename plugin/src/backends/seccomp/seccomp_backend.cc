@@ -186,8 +186,8 @@ Result<std::uint64_t> SeccompBackend::hidden_losses() {
   if (std::exchange(tracer_filters_, tracer_filters) != tracer_filters) {
     return Failure{
         "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because the process forbids "
-        "to "
-        "read it. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer would "
+        "to read it. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer "
+        "would "
         "have denied was done",
         "measure this program with ebpf or dispatch"};
   }
