@@ -14,7 +14,7 @@ ALL = {
     ("Opens.OfOtherFiles", "openat"): (4, 0, 0),
     ("Opens.ThatSyncEachWrite", "open"): (1, 0, 1),
     ("Opens.ThatSyncEachWrite", "openat"): (3, 0, 1),
-    ("Opens.ThatSyncEachWrite", "openat2"): (1, 0, 1),
+    ("Opens.ThatSyncEachWrite", "openat2"): (2, 0, 2),
     ("Opens.OfAPathThatEndsWithItsMemory", "openat"): (3, 1, 0),
     ("Opens.OfAPathOnTwoPages", "openat"): (10, 5, 0),
 }

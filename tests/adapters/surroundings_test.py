@@ -22,6 +22,7 @@ WORKS = "works"
 NO_CAPABILITY = "needs CAP_BPF and CAP_PERFMON"
 DENIED = "denied"
 BY_NAME = "only when named"
+ASKS_TRACER = "refused"
 NO_INSTRUCTIONS = "needs FSGSBASE"  # of the processor, so not in the page's table
 
 CAPABILITIES = "+bpf,+perfmon"
@@ -29,6 +30,8 @@ USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ORDINARY = [*USER, "--inh-caps=-all"]
 AMBIENT = [*USER, f"--inh-caps={CAPABILITIES}", f"--ambient-caps={CAPABILITIES}"]
 STRACE = ["strace", "-f", "-o", "/dev/null"]
+# The program starts under a filter that asks strace.
+STRACE_BY_FILTER = [*STRACE, "--seccomp-bpf", "-e", "trace=openat"]
 # People who debug under dispatch must use the same command.
 GDB = ["gdb", "-nx", "-batch", "-return-child-result", "-ex", "handle SIGSYS nostop noprint pass", "-ex", "run", "--args"]
 PID_NAMESPACE = ["unshare", "--fork", "--pid", "--mount-proc"]
@@ -60,6 +63,9 @@ TABLE = [
     *with_denied("an ordinary user", ORDINARY, False),
     Place("root, under strace", STRACE, WORKS, WORKS, WORKS, "ebpf"),
     Place("an ordinary user, under strace", [*ORDINARY, *STRACE], NO_CAPABILITY, WORKS, WORKS, "dispatch"),
+    Place("root, under strace --seccomp-bpf", STRACE_BY_FILTER, WORKS, WORKS, ASKS_TRACER, "ebpf"),
+    Place("an ordinary user, under strace --seccomp-bpf", [*ORDINARY, *STRACE_BY_FILTER],
+          NO_CAPABILITY, WORKS, ASKS_TRACER, "dispatch"),
     Place("root, under gdb", GDB, WORKS, BY_NAME, WORKS, "ebpf"),
     Place("an ordinary user, under gdb", [*ORDINARY, *GDB], NO_CAPABILITY, BY_NAME, WORKS, "seccomp"),
     Place("root, first of a PID namespace", PID_NAMESPACE, WORKS, WORKS, WORKS, "ebpf"),
@@ -72,6 +78,7 @@ REASONS = {
     NO_CAPABILITY: {"ebpf": "CAP_BPF"},
     BY_NAME: {"dispatch": "debugger"},
     NO_INSTRUCTIONS: {"dispatch": "FSGSBASE"},
+    ASKS_TRACER: {"seccomp": "may ask its tracer"},
     DENIED: {"ebpf": "BPF", "dispatch": "Dispatch", "seccomp": "profile"},
 }
 

@@ -27,6 +27,10 @@ constexpr std::string_view kEntries = "entries";
 constexpr std::string_view kErrors = "errors";
 constexpr std::string_view kThreads = "threads";
 constexpr std::string_view kOpens = "opens";
+// In sentences.
+constexpr std::string_view kWhichFailed = "which calls failed";
+constexpr std::string_view kHowOftenEntered = "how often calls entered the kernel";
+constexpr std::string_view kWhichSynced = "which opens were with O_SYNC";
 // The last word of a window's line; none: one thread made its calls.
 constexpr std::string_view kSeveralThreads = "several_threads";
 constexpr std::string_view kUnknownThreads = "unknown_threads";
@@ -279,6 +283,32 @@ BaselineTold told_by(const std::vector<BaselineWindow>& windows) {
   return told;
 }
 
+std::string left_out_text(const std::vector<BaselineWindow>& windows) {
+  using Window = BaselineWindow;
+  std::string out;
+  const auto add = [&](bool Window::*tells, std::string_view what) {
+    std::size_t silent = 0;
+    std::size_t all = 0;
+    const Window* first = nullptr;
+    for (const Window& window : windows) {
+      if (!window.has_calls()) continue;
+      ++all;
+      if (window.*tells) continue;
+      ++silent;
+      if (first == nullptr) first = &window;
+    }
+    if (silent == 0 || silent == all) return;
+    out += fmt::format(
+        "note: the baseline does not say {}, because {} of {} windows {} not tell it (the first: {}); measure all "
+        "runs by one backend\n",
+        what, silent, all, silent == 1 ? "does" : "do", first->name);
+  };
+  add(&Window::tells_errors, kWhichFailed);
+  add(&Window::tells_entries, kHowOftenEntered);
+  add(&Window::tells_opens, kWhichSynced);
+  return out;
+}
+
 bool BaselineWindow::has_calls() const {
   return std::any_of(cells.begin(), cells.end(),
                      [](const BaselineCell& cell) { return cell.syscall.empty() && cell.what == kCalls; });
@@ -396,9 +426,9 @@ std::string why_not_beside(const BaselineWindow& window, const BaselineTold& tol
   if (!window.has_calls()) return {};
   // A line of the head says then that there are entries alone.
   if (!told.calls && told.threads) return "the number of entries instead of calls";
-  if (told.errors && !window.tells_errors) return "which calls failed";
-  if (told.entries && !window.tells_entries) return "how often calls entered the kernel";
-  if (told.opens && !window.tells_opens) return "which opens were with O_SYNC";
+  if (told.errors && !window.tells_errors) return std::string(kWhichFailed);
+  if (told.entries && !window.tells_entries) return std::string(kHowOftenEntered);
+  if (told.opens && !window.tells_opens) return std::string(kWhichSynced);
   return {};
 }
 

@@ -43,6 +43,15 @@ std::vector<pid_t> namespace_numbers(const std::string& status) {
   return numbers;
 }
 
+std::optional<std::uint64_t> number_in(std::string_view status, std::string_view name) {
+  const std::size_t line = status.find("\n" + std::string(name) + ":");
+  if (line == status.npos) return std::nullopt;
+  const std::size_t at = std::min(status.find_first_not_of(" \t", line + name.size() + 2), status.size());
+  std::uint64_t number = 0;
+  const auto [rest, error] = std::from_chars(status.data() + at, status.data() + status.size(), number);
+  return error == std::errc() ? std::optional(number) : std::nullopt;
+}
+
 }  // namespace
 
 pid_t shown_number() {
@@ -67,6 +76,10 @@ pid_t own_number_of(pid_t shown) {
   const std::size_t depth = namespace_numbers(read_small_file("/proc/self/status")).size();
   const std::vector<pid_t> numbers = namespace_numbers(read_small_file("/proc/" + std::to_string(shown) + "/status"));
   return depth == 0 || numbers.size() < depth ? 0 : numbers[depth - 1];
+}
+
+std::optional<std::uint64_t> number_in_status(const std::string& proc, std::string_view name) {
+  return number_in(read_small_file(proc + "/status"), name);
 }
 
 std::string start_time(pid_t process) {
@@ -153,20 +166,15 @@ std::optional<std::vector<int>> children_of(const std::vector<int>& threads) {
 
 /// "VmSize:\t    5380 kB" in proc_pid_status(5).
 std::optional<std::uint64_t> bytes_in_status(std::string_view status, std::string_view name) {
-  const std::size_t line = status.find(name);
-  if (line == status.npos) return std::nullopt;
-  const std::size_t number = std::min(status.find_first_not_of(" \t", line + name.size()), status.size());
-  std::uint64_t kibibytes = 0;
-  const auto [rest, error] = std::from_chars(status.data() + number, status.data() + status.size(), kibibytes);
-  if (error != std::errc()) return std::nullopt;
-  return kibibytes * 1024;
+  const std::optional<std::uint64_t> kibibytes = number_in(status, name);
+  return kibibytes.has_value() ? std::optional(*kibibytes * 1024) : std::nullopt;
 }
 
 /// Both numbers are of one moment, because they come from one file.
 std::optional<OpenThings::Mapped> mapped_now() {
   const std::string status = read_small_file("/proc/self/status");
-  const std::optional<std::uint64_t> bytes = bytes_in_status(status, "\nVmSize:");
-  const std::optional<std::uint64_t> most = bytes_in_status(status, "\nVmPeak:");
+  const std::optional<std::uint64_t> bytes = bytes_in_status(status, "VmSize");
+  const std::optional<std::uint64_t> most = bytes_in_status(status, "VmPeak");
   if (!bytes.has_value() || !most.has_value()) return std::nullopt;
   return OpenThings::Mapped{*bytes, *most};
 }

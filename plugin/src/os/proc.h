@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "os/errors.h"
@@ -37,6 +38,9 @@ std::string start_time(pid_t process);
 /// By which number this process knows /proc/SHOWN, which must be a process of its namespace or of one below it, for
 /// example a child; 0 if that cannot be told.
 pid_t own_number_of(pid_t shown);
+
+/// The number in the line `NAME:` of PROC/status, for example TracerPid; empty if it cannot be read or has no such line.
+std::optional<std::uint64_t> number_in_status(const std::string& proc, std::string_view name);
 
 // Flags of a task, field 9 of /proc/PID/task/TID/stat (include/linux/sched.h).
 

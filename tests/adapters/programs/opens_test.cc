@@ -55,6 +55,14 @@ TEST(Opens, ThatSyncEachWrite) {
   open_how how{};
   how.flags = O_WRONLY | O_DSYNC;
   open_by(SYS_openat2, AT_FDCWD, null, reinterpret_cast<long>(&how), sizeof how);
+  // These flags are in a page that nobody has touched yet: it comes into memory when the kernel reads it.
+  const int file = memfd_create("flags", MFD_CLOEXEC);
+  ASSERT_EQ(write(file, &how, sizeof how), static_cast<ssize_t>(sizeof how));
+  void* const untouched = mmap(nullptr, sizeof how, PROT_READ, MAP_PRIVATE, file, 0);
+  ASSERT_NE(untouched, MAP_FAILED);
+  open_by(SYS_openat2, AT_FDCWD, null, reinterpret_cast<long>(untouched), sizeof how);
+  munmap(untouched, sizeof how);
+  close(file);
   // Not these: nothing can be written, nothing is synced, nothing is opened.
   open_by(SYS_openat, AT_FDCWD, null, O_RDONLY | O_SYNC);
   open_by(SYS_openat, AT_FDCWD, null, O_WRONLY);

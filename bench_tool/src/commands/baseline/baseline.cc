@@ -139,6 +139,7 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
     return cli::kExitBadInput;
   }
   const std::size_t count = baseline.windows.size();
+  const std::string left_out = model::left_out_text(baseline.windows);
   const BaselineLock lock(options.check.output);
   std::string fault = lock.fault();
   if (fault.empty()) fault = write_baseline(options.check.output, std::move(baseline));
@@ -150,10 +151,10 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
                      csv::printable(options.check.output), count, count == 1 ? "" : "s", cells, alarms.runs,
                      alarms.runs == 1 ? "" : "s", varying)
       << alarms.text() << '\n'
-      << without_counts.text();
-  if (const std::size_t left_out = runs_left_out(data); left_out > 0) {
-    out << fmt::format("note: {} older run{} of {} left out; --all-runs takes all\n", left_out,
-                       left_out == 1 ? " was" : "s were", options.runs.size() == 1 ? "the file" : "these files");
+      << without_counts.text() << left_out;
+  if (const std::size_t older = runs_left_out(data); older > 0) {
+    out << fmt::format("note: {} older run{} of {} left out; --all-runs takes all\n", older,
+                       older == 1 ? " was" : "s were", options.runs.size() == 1 ? "the file" : "these files");
   }
   if (!rules.empty()) out << rules << '\n';
   const std::string unlike = judge::unlike_processes(counts, windows);

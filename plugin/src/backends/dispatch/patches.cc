@@ -14,19 +14,14 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "os/files.h"
+#include "os/proc.h"
 #include "os/program_files.h"
 #include "os/text.h"
 
 namespace syscost::dispatch {
 
 int tracer_pid() {
-  std::istringstream status(read_small_file("/proc/self/status"));
-  for (std::string word; status >> word;) {
-    if (word != "TracerPid:") continue;
-    int pid = 0;
-    return status >> pid ? pid : 0;
-  }
-  return 0;
+  return static_cast<int>(number_in_status("/proc/self", "TracerPid").value_or(0));
 }
 
 Result<void> check_for_debugger() {

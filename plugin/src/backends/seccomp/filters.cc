@@ -20,6 +20,9 @@
 #include "backends/seccomp/supervisor.h"
 #include "core/syscall_id.h"
 #include "libc/symbols.h"
+#include "os/files.h"
+#include "os/proc.h"
+#include "os/text.h"
 
 namespace syscost::seccomp {
 namespace {
@@ -270,6 +273,21 @@ bool may_install_tracer_filter(const Notification& call) {
     if (std::any_of(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(count), asks_tracer)) return true;
   }
   return false;
+}
+
+Result<void> check_tracer_filters() {
+  const std::uint64_t tracer = number_in_status("/proc/self", "TracerPid").value_or(0);
+  const std::uint64_t filters = number_in_status("/proc/self", "Seccomp_filters").value_or(0);
+  if (tracer == 0 || filters == 0) return {};
+  const std::string proc = "/proc/" + std::to_string(tracer);
+  const std::optional<std::uint64_t> of_tracer = number_in_status(proc, "Seccomp_filters");
+  if (of_tracer.has_value() && *of_tracer >= filters) return {};
+  std::string name = read_small_file(proc + "/comm");
+  if (!name.empty()) name.pop_back();  // the end of the line
+  return Failure{"this process was started under a seccomp filter that may ask its tracer" +
+                     (name.empty() ? "" : " (" + printable(name) + ")") +
+                     ", and beside the filter of this backend the kernel would not ask it",
+                 "run it without the tracer, or without its filter (`strace --seccomp-bpf`), or take another backend"};
 }
 
 }  // namespace syscost::seccomp

@@ -75,4 +75,9 @@ Result<const LibseccompApi*> open_libseccomp();
 /// then. The thread waits in the call. Async-signal-safe; reads the thread's memory.
 bool may_install_tracer_filter(const Notification& call);
 
+/// Fails if this process has a tracer and a filter that its tracer does not have, which may ask that tracer: proot and
+/// `strace --seccomp-bpf` start a program so. It fails, too, if that cannot be told. Filters that both have, for example
+/// those of a container, ask nobody here: a tracer was not under itself when they were installed.
+Result<void> check_tracer_filters();
+
 }  // namespace syscost::seccomp

@@ -148,6 +148,7 @@ Result<Shared*> install(const Filter* filter, bool children, bool faults) {
         "give all parts of the program the same filter"};
   }
   Result<void> available = check_user_notification();
+  if (available.ok()) available = check_tracer_filters();
   if (!available.ok()) return available.failure();
   Result<Shared*> shared = make_shared_memory(filter, children, faults);
   if (!shared.ok()) return shared;

@@ -245,6 +245,7 @@ Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, const Backen
 
 Result<void> probe_backend() {
   Result<void> available = check_user_notification();
+  if (available.ok()) available = check_tracer_filters();
   return available.ok() ? probe() : available;
 }
 

@@ -39,15 +39,13 @@ static __noinline __u64 rarely_asked(struct task_struct* task, struct pt_regs* r
   __u64 second = compat ? (__u32)regs->cx : regs->si;
   __u64 third = compat ? (__u32)regs->dx : regs->dx;
   __u64 fourth = compat ? (__u32)regs->si : regs->r10;
-  __u64 flags;
   switch (source) {
     case SYSCOST_BYTES_OPENS_1:
       return asked_open(compat ? (__u32)regs->bx : regs->di, second);
     case SYSCOST_BYTES_OPENS_2:
       return asked_open(second, third);
-    case SYSCOST_BYTES_OPENS_HOW:  // its third argument points to the flags
-      if (bpf_probe_read_user(&flags, sizeof flags, (const void*)third) < 0) flags = 0;
-      return asked_open(second, flags);
+    case SYSCOST_BYTES_OPENS_HOW:
+      return second;
     case SYSCOST_BYTES_SIZE_2:
       return second;
     case SYSCOST_BYTES_SIZE_4:
@@ -105,19 +103,32 @@ struct byte_count {
   __u64 second;
 };
 
+// After an openat2 that succeeded: its third argument points to the flags, which the kernel has just read. At the
+// call's begin their page may not be in memory yet. Nothing but a tracer changes the register in between.
+static __noinline __u64 asked_how(__u64 path, struct task_struct* task, struct pt_regs* regs) {
+  __u64 how = task->thread_info.status & TS_COMPAT ? (__u32)regs->dx : regs->dx;
+  __u64 flags;
+  if (bpf_probe_read_user(&flags, sizeof flags, (const void*)how) < 0) flags = 0;
+  return asked_open(path, flags);
+}
+
 // Of a call that entered with note_asked_bytes() and ended with `result`. Nothing for one that failed.
-static __always_inline struct byte_count bytes_of(const struct thread_state* thread, long result) {
+static __always_inline struct byte_count bytes_of(const struct thread_state* thread, struct task_struct* task,
+                                                  struct pt_regs* regs, long result) {
   struct byte_count count = {};
   __u32 source = thread->byte_source;
   if (source == SYSCOST_BYTES_NONE || (result < 0 && result >= -4095)) return count;
   __s64 growth;
+  __u64 asked = thread->asked;
   __u64 path;
   switch (source) {
+    case SYSCOST_BYTES_OPENS_HOW:
+      asked = asked_how(asked, task, regs);
+      // fallthrough
     case SYSCOST_BYTES_OPENS_1:
     case SYSCOST_BYTES_OPENS_2:
-    case SYSCOST_BYTES_OPENS_HOW:
-      path = thread->asked & ~(1ULL << ASKED_SYNC);
-      count.bytes = thread->asked >> ASKED_SYNC;
+      path = asked & ~(1ULL << ASKED_SYNC);
+      count.bytes = asked >> ASKED_SYNC;
       count.second = path && may_name_kernel_file(path);
       return count;
     case SYSCOST_BYTES_LENGTH:

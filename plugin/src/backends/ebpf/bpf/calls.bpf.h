@@ -253,7 +253,7 @@ static __always_inline void handle_exit(const struct process* process, const str
       leave_unresolved(process, thread, result, latency_ns ? latency_ns : 1);
     } else if (control) {
       bool failed = !sigreturn && result < 0 && result >= -MAX_ERRNO;
-      struct byte_count bytes = bytes_of(thread, result);
+      struct byte_count bytes = bytes_of(thread, task, regs, result);
       thread->latency_ns = latency_ns;
       log_crossing(process, thread, control, lane, SYSCOST_OUTCOME_CALL, false, failed ? (__s32)-result : 0,
                    bytes.bytes, bytes.second);
@@ -275,7 +275,7 @@ static __always_inline void handle_exit(const struct process* process, const str
     return;
   }
   add_one(child, &target.cell->calls);
-  if (thread->byte_source) count_bytes(child, target.cell, bytes_of(thread, result));
+  if (thread->byte_source) count_bytes(child, target.cell, bytes_of(thread, task, regs, result));
   if (!sigreturn) count_error(process, child, &target, slot, result, cpu);
 }
 
