@@ -163,6 +163,12 @@ class Beginnings(EndsCase):
                 os.remove(self.csv)
             os.close(fd)
 
+    def test_bench_says_that_it_could_not_print(self):
+        for line in ("summary --help >&-", "summary --help >/dev/full", "doctor >&-"):
+            with self.subTest(line):
+                done = self.run_program("sh", "-c", f"exec {BENCH} {line}", code=2)
+                self.assertIn("could not be written", done.err)
+
     def test_standard_descriptors_that_are_closed_stay_closed_for_the_command(self):
         seen = "import os; print([fd for fd in range(3) if os.path.exists(f'/proc/self/fd/{fd}')], file=open('seen', 'w'))"
         for closed, left in (("<&-", [1, 2]), (">&-", [0, 2]), ("2>&-", [0, 1]), ("<&- >&- 2>&-", [])):

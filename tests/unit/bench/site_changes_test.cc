@@ -132,6 +132,24 @@ TEST(SiteChanges, NameTheLineThatGrewAlthoughAllLinesMoved) {
   EXPECT_GT(tested, 50U);
 }
 
+TEST(SiteChanges, NameTheLineThatOpensWithoutOSyncNow) {
+  const auto rows = [](const char* synced) {
+    return testing::test_row({{"total_calls", "6"}}) +
+           testing::syscall_row(
+               {{"syscall", "openat"}, {"detail", "at a.cc:3 f+1"}, {"calls", "4"}, {"sync_opens", synced}}) +
+           testing::syscall_row(
+               {{"syscall", "openat"}, {"detail", "at a.cc:9 g+1"}, {"calls", "2"}, {"sync_opens", "1"}});
+  };
+  Judged judged;
+  judge(rows("4"), rows("1"), judged);
+  ASSERT_EQ(judged.result.rows.at(0).deltas.size(), 1U);
+  const Delta& delta = judged.result.rows[0].deltas[0];
+  EXPECT_EQ(delta.syscall, "O_SYNC");
+  ASSERT_EQ(delta.sites.size(), 1U);
+  EXPECT_EQ(delta.sites[0].site.line, 3U);
+  EXPECT_EQ(delta.sites[0].more(), -3);
+}
+
 TEST(SiteChanges, NameTheLinesOfNewIfOldHasNone) {
   Judged judged;
   judge(window_rows({{"write", "", 1}}), window_rows({{"write", "at a.cc:3 f+1", 4}, {"write", "at a.cc:9 g+1", 1}}),

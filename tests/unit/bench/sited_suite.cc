@@ -32,11 +32,12 @@ Suite random_suite(Random& random) {
                   {}};
       std::uint64_t at = 0;
       for (std::uint64_t left = random.below(4); left > 0; --left) {
-        Line line{at += 1 + random.below(3), kNames[random.below(kNames.size())], {}, 0, 0};
+        Line line{at += 1 + random.below(3), kNames[random.below(kNames.size())], {}, 0, 0, 0};
         const bool varies = random.one_in(8);
         const std::uint64_t calls = (1 + random.below(6)) * std::max<std::uint64_t>(test.iterations, 1);
         for (std::size_t i = 0; i < kRepetitions; ++i) line.calls.push_back(calls + (varies ? i : 0));
         line.failed = random.one_in(3) ? random.below(calls + 1) : 0;
+        if (line.syscall == "openat") line.synced = random.below(calls - line.failed + 1);
         if (test.iterations != 0 && random.one_in(2)) {
           line.per_run = 1;
           for (std::uint64_t& count : line.calls) ++count;
@@ -69,6 +70,7 @@ void change_calls(Random& random, Suite& suite) {
         const std::uint64_t more = random.below(5) * std::max<std::uint64_t>(test.iterations, 1);
         for (std::uint64_t& count : line.calls) count += more;
         if (random.one_in(2)) line.failed += more;
+        if (random.one_in(3)) line.synced /= 2;
       }
       if (random.one_in(6)) function.lines.clear();
       if (random.one_in(6) && function.lines.size() > 1) {  // two lines become one
@@ -84,7 +86,7 @@ std::string text_of(const Suite& suite, bool sited) {
     const SitedTest& test = suite[t];
     for (std::size_t repetition = 0; repetition < kRepetitions; ++repetition) {
       struct Sum {
-        std::uint64_t calls = 0, failed = 0, per_run = 0;
+        std::uint64_t calls = 0, failed = 0, per_run = 0, synced = 0;
       };
       std::map<std::pair<std::string, std::string>, Sum> rows;
       std::uint64_t total = 0;
@@ -99,6 +101,7 @@ std::string text_of(const Suite& suite, bool sited) {
           sum.calls += line.calls[repetition];
           sum.failed += line.failed;
           sum.per_run += line.per_run;
+          sum.synced += line.synced;
           total += line.calls[repetition];
         }
       }
@@ -117,6 +120,7 @@ std::string text_of(const Suite& suite, bool sited) {
         if (test.iterations != 0) {
           cells.insert({{"per_run_calls", std::to_string(sum.per_run)}, {"per_run_errors", "0"}});
         }
+        if (name.first == "openat") cells["sync_opens"] = std::to_string(sum.synced);
         text += syscall_row(cells);
       }
     }

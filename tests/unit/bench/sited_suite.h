@@ -17,6 +17,7 @@ struct Line {
   std::vector<std::uint64_t> calls;  ///< In each repetition.
   std::uint64_t failed = 0;
   std::uint64_t per_run = 0;
+  std::uint64_t synced = 0;  ///< Opens with O_SYNC.
 };
 
 struct Function {
