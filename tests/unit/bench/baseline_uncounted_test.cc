@@ -3,6 +3,7 @@
 // Baselines of, and checks against, what was not counted: lost events, and counts that one side lacks.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 
 #include "baseline_file.h"
@@ -48,6 +49,20 @@ TEST_F(BaselineFile, NamesTheOptionsForTestsThatCannotBeInIt) {
   EXPECT_NE(text().find("test lost 1"), std::string::npos) << text();
   ASSERT_EQ(update({make_run("failed", 3, 5, 0, "failed")}), 2);
   EXPECT_NE(err_.str().find("; --allow-failed writes such tests"), std::string::npos) << err_.str();
+}
+
+// The flags of openat2 are in memory, where one backend does not look.
+TEST_F(BaselineFile, SaysWhatItLeavesOutBecauseOneTestDoesNotTell) {
+  const std::string run = make_run("opens", 3, 5);
+  std::ofstream(run, std::ios::app) << testing::test_row({{"run_id", "opens"}, {"test", "S.Opens"}})
+                                    << testing::syscall_row(
+                                           {{"run_id", "opens"}, {"test", "S.Opens"}, {"syscall", "openat2"}});
+  ASSERT_EQ(update({run}), 0) << err_.str();
+  EXPECT_NE(out_.str().find("note: the baseline does not say which opens were with O_SYNC, because 1 of 3 windows does "
+                            "not tell it (the first: S.Opens)"),
+            std::string::npos)
+      << out_.str();
+  EXPECT_EQ(text().find("opens\n"), std::string::npos) << text();
 }
 
 // Backends that count calls, and one that counts entries and sees no results.
