@@ -54,9 +54,15 @@ TEST_F(BaselineFile, NamesTheOptionsForTestsThatCannotBeInIt) {
 // The flags of openat2 are in memory, where one backend does not look.
 TEST_F(BaselineFile, SaysWhatItLeavesOutBecauseOneTestDoesNotTell) {
   const std::string run = make_run("opens", 3, 5);
-  std::ofstream(run, std::ios::app) << testing::test_row({{"run_id", "opens"}, {"test", "S.Opens"}})
-                                    << testing::syscall_row(
-                                           {{"run_id", "opens"}, {"test", "S.Opens"}, {"syscall", "openat2"}});
+  std::ofstream(run, std::ios::app)
+      << testing::test_row(
+             {{"run_id", "opens"}, {"test", "S.Opens"}, {"total_calls", "1"}, {"total_entries", "1"}, {"lost", "0"}})
+      << testing::syscall_row({{"run_id", "opens"},
+                               {"test", "S.Opens"},
+                               {"syscall", "openat2"},
+                               {"calls", "1"},
+                               {"entries", "1"},
+                               {"errors", "0"}});
   ASSERT_EQ(update({run}), 0) << err_.str();
   EXPECT_NE(out_.str().find("note: the baseline does not say which opens were with O_SYNC, because 1 of 3 windows does "
                             "not tell it (the first: S.Opens)"),
