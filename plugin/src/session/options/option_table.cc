@@ -2,11 +2,8 @@
 #include "session/options/option_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "core/selector.h"
@@ -18,19 +15,6 @@ using Group = OptionGroup;
 using Kind = ValueKind;
 
 // ---- values that do not go into one member as they are ------
-
-bool contains(const std::vector<std::string>& parts, std::string_view part) {
-  return std::find(parts.begin(), parts.end(), part) != parts.end();
-}
-
-std::string take_profile(Options& options, std::string_view value) {
-  const std::vector<std::string> parts = split(value, ',');
-  options.profile_syscalls = contains(parts, "syscalls");
-  options.profile_bpftrace = contains(parts, "bpftrace");
-  options.profile_perf = contains(parts, "perf");
-  options.profile_cupti = contains(parts, "cupti");
-  return {};
-}
 
 std::string take_backend(Options& options, std::string_view value) {
   static_assert(kBackendWords.size() == static_cast<std::size_t>(BackendChoice::none) + 1);
@@ -68,66 +52,6 @@ std::string take_detail(Options& options, std::string_view value) {
   return {};
 }
 
-std::string take_where(Options& options, std::string_view value) {
-  constexpr std::string_view kSkip = "skip=";
-  options.where = {};
-  options.where.wanted = value != "0" && value != "false";
-  if (!value.starts_with(kSkip)) return {};
-  for (const std::string& part : split(value, ',')) {
-    if (part.size() == kSkip.size()) return "after skip= the path of a source file or folder is missing";
-    options.where.skip.push_back(part.substr(kSkip.size()));
-  }
-  return {};
-}
-
-/// The value of --syscost_trace or --syscost_sched: `events=N`, or on or off.
-template <class Request>
-std::string take_events(Request& request, std::string_view value, std::uint64_t least, std::uint64_t most) {
-  constexpr std::string_view kEvents = "events=";
-  request = {};
-  request.wanted = value != "0" && value != "false";
-  if (!value.starts_with(kEvents)) return {};
-  const std::string_view number = value.substr(kEvents.size());
-  std::uint64_t& events = request.events;
-  const auto [rest, error] = std::from_chars(number.data(), number.data() + number.size(), events);
-  if (error == std::errc() && rest == number.data() + number.size() && events >= least && events <= most) return {};
-  return "\"" + std::string(number) + "\" is not a whole number from " + std::to_string(least) + " to " +
-         std::to_string(most);
-}
-
-std::string take_trace(Options& options, std::string_view value) {
-  return take_events(options.trace, value, 1, 100'000'000);
-}
-
-std::string take_scheduler(Options& options, std::string_view value) {
-  // With less room, the backend could not prove that it sees what wakes a thread.
-  return take_events(options.scheduler, value, 1'000, 10'000'000);
-}
-
-std::string take_inject(Options& options, std::string_view value) {
-  Result<std::vector<InjectRequest>> requests = parse_inject(value);
-  if (!requests.ok()) return requests.failure().reason + "; " + requests.failure().how_to_fix;
-  options.inject = std::move(requests.value());
-  return {};
-}
-
-std::string take_forbid(Options& options, std::string_view value) {
-  options.forbid = value;
-  return fault_of_forbidden(value);
-}
-
-std::string take_scripts(Options& options, std::string_view value) {
-  options.lists_scripts = value == "list";
-  options.scripts.clear();
-  if (options.lists_scripts) return {};
-  for (std::string& part : split(value, ',')) {
-    if (part.empty()) return "the name of a script is missing; --syscost_bpf list shows them";
-    if (part == "list") return "\"list\" stands alone: it shows the scripts and runs nothing";
-    if (!contains(options.scripts, part)) options.scripts.push_back(std::move(part));
-  }
-  return {};
-}
-
 std::string take_unavailable(Options& options, std::string_view value) {
   options.on_unavailable = value == "skip" ? Options::OnUnavailable::skip : Options::OnUnavailable::fail;
   return {};
@@ -145,26 +69,12 @@ constexpr std::array kOptions = {
                 .more = "csv-format.md",
                 .source = &Options::csv_source},
     OptionEntry{.group = Group::results,
-                .name = "profile",
-                .kind = Kind::words,
-                .value = "LIST",
-                .about = "print or run these, with commas between",
-                .target = take_profile,
-                .words = kProfileWords,
-                .more = "#other-tools-beside-a-test"},
-    OptionEntry{.group = Group::results,
                 .name = "label",
                 .kind = Kind::text,
                 .value = "TEXT",
                 .about = "column `label` of every row; the flag needs a CSV",
                 .target = &Options::label,
                 .source = &Options::label_source},
-    OptionEntry{.group = Group::results,
-                .name = "leaks",
-                .kind = Kind::on_off,
-                .about = "report the descriptors, threads and child processes that each test leaves open",
-                .target = &Options::leaks,
-                .more = "leaks.md"},
     OptionEntry{.group = Group::results,
                 .name = "allow_lost",
                 .kind = Kind::on_off,
@@ -189,12 +99,6 @@ constexpr std::array kOptions = {
                 .target = take_filter,
                 .more = "#counting-less"},
     OptionEntry{.group = Group::counting,
-                .name = "children",
-                .kind = Kind::on_off,
-                .about = "count child processes too, in rows of their own",
-                .target = &Options::children,
-                .more = "#children"},
-    OptionEntry{.group = Group::counting,
                 .name = "detail",
                 .kind = Kind::words,
                 .value = "LIST",
@@ -202,12 +106,6 @@ constexpr std::array kOptions = {
                 .target = take_detail,
                 .words = kDetailWords,
                 .more = "csv-format.md#details"},
-    OptionEntry{.group = Group::counting,
-                .name = "where",
-                .kind = Kind::on_words,
-                .about = "split the calls of one syscall by the line that made them",
-                .target = take_where,
-                .words = kWhereWords},
 
     OptionEntry{.group = Group::loops,
                 .name = "cycles",
@@ -239,74 +137,6 @@ constexpr std::array kOptions = {
                 .kind = Kind::on_off,
                 .about = "3 repeats, and a tenth of a second for a loop instead of a second",
                 .target = &Options::quick},
-
-    OptionEntry{.group = Group::tools,
-                .name = "bpf",
-                .kind = Kind::names,
-                .value = "NAME[,NAME]",
-                .about = "the bpftrace scripts to run",
-                .target = take_scripts,
-                .words = kScriptWords,
-                .preset = "`syslat`",
-                .more = "profiles.md",
-                .source = &Options::bpf_source},
-    OptionEntry{.group = Group::tools,
-                .name = "bpf_path",
-                .kind = Kind::folders,
-                .value = "DIR[:DIR]",
-                .about = "folders with your scripts, searched before syscost's own; each must exist",
-                .target = &Options::script_folders,
-                .more = "profiles.md#your-own-scripts",
-                .source = &Options::bpf_path_source},
-    OptionEntry{
-        .group = Group::tools,
-        .name = "inject",
-        .kind = Kind::text,
-        .value = "FAULTS",
-        .about =
-            "let calls of each test fail: `write:ENOSPC:3`, or `write:error=ENOSPC:when=3` as in strace; needs the "
-            "backend dispatch or seccomp",
-        .target = take_inject,
-        .more = "faults.md"},
-    OptionEntry{
-        .group = Group::tools,
-        .name = "forbid",
-        .kind = Kind::selector,
-        .value = "SELECTOR",
-        .about = "a test fails if it makes one of these syscalls: `%network`; needs the backend dispatch or seccomp",
-        .target = take_forbid,
-        .more = "faults.md"},
-    OptionEntry{.group = Group::tools,
-                .name = "bpf_sudo",
-                .kind = Kind::on_off,
-                .about = "start the tool with `sudo -n`; without this flag syscost never calls sudo",
-                .target = &Options::bpf_sudo,
-                .source = &Options::bpf_sudo_source},
-    OptionEntry{
-        .group = Group::tools,
-        .name = "trace",
-        .kind = Kind::on_words,
-        .about =
-            "write each call of a test, one by one, as text of strace and for Perfetto; needs the backend dispatch",
-        .target = take_trace,
-        .words = kTraceWords,
-        .more = "trace.md"},
-    OptionEntry{.group = Group::tools,
-                .name = "sched",
-                .kind = Kind::on_words,
-                .about = "write when each thread of a test ran or waited, and what woke it; needs the backend ebpf",
-                .target = take_scheduler,
-                .words = kSchedulerWords,
-                .more = "critical-path.md"},
-    OptionEntry{
-        .group = Group::tools,
-        .name = "artifacts",
-        .kind = Kind::folder,
-        .value = "DIR",
-        .about = "where the output of tools and traces goes, and call stacks if calls are told apart by `where`",
-        .target = &Options::artifacts,
-        .preset = "`syscost_artifacts` in the folder of the CSV, or here if there is no CSV",
-        .source = &Options::artifacts_source},
 
     OptionEntry{.group = Group::help,
                 .name = "doctor",
@@ -341,13 +171,6 @@ constexpr std::array kOptions = {
                 .about = "column `build_type`",
                 .target = &Options::build_type},
     OptionEntry{.group = Group::variables,
-                .name = "cupti",
-                .kind = Kind::file,
-                .value = "FILE",
-                .about = "the `libcupti.so` for `--syscost_profile cupti`, if syscost does not find one itself",
-                .target = &Options::cupti_library,
-                .more = "profiles.md#cupti"},
-    OptionEntry{.group = Group::variables,
                 .name = "unavailable",
                 .kind = Kind::word,
                 .value = "WORD",
@@ -381,7 +204,15 @@ std::vector<std::string> split(std::string_view text, char mark) {
 }
 
 std::span<const OptionEntry> option_table() {
-  return kOptions;
+  static const std::vector<OptionEntry> all = [] {
+    std::vector<OptionEntry> entries(kOptions.begin(), kOptions.end());
+    for (const OptionPart* part : option_parts())
+      entries.insert(entries.end(), part->entries.begin(), part->entries.end());
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const OptionEntry& a, const OptionEntry& b) { return a.group < b.group; });
+    return entries;
+  }();
+  return all;
 }
 
 std::string variable_of(const OptionEntry& option) {
@@ -403,7 +234,7 @@ std::string list_of_words(std::span<const Word> words) {
 }
 
 const OptionEntry* find_option(std::string_view name, bool flags_only) {
-  for (const OptionEntry& option : kOptions) {
+  for (const OptionEntry& option : option_table()) {
     if (option.name == name && (option.is_flag() || !flags_only)) return &option;
   }
   return nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of options: one entry for each flag and variable, and the one place that knows all of them.
+// The table of options: one entry for each flag and variable. Those of the core are here, those of an extra in
+// session/extras.
 //
 // Parsing and its errors (options.cc), --syscost_help (help.cc), the tables of docs/flags.md
 // (tests/docs/flags_page_test.cc) and the completions of shells (bench_tool/shell) are made of it. So a new option is
@@ -46,13 +47,7 @@ struct Word {
   std::string_view about;
 };
 
-/// Words of the options that have some.
-inline constexpr std::array kProfileWords = {
-    Word{"syscalls", "print a line under each test and for each loop"},
-    Word{"bpftrace", "run bpftrace on each test, loop and benchmark"},
-    Word{"perf", "run perf on each test, loop and benchmark"},
-    Word{"cupti", "kernels and copies of a GPU, in a run of its own without counts and times"},
-};
+/// Words of the options of the core that have some.
 /// In the order of BackendChoice.
 inline constexpr std::array kBackendWords = {
     Word{"auto", "the first of ebpf, dispatch and seccomp that works"},
@@ -67,16 +62,6 @@ inline constexpr std::array kDetailWords = {
     Word{"file", "rows for each kind of file that calls read or write: file, pipe, socket, terminal"},
     Word{"thread:NAME", "separate rows for the threads with a name that begins with NAME"},
 };
-inline constexpr std::array kWhereWords = {
-    Word{"skip=PATH", "the line is never in a source file or folder of this path, but in its caller"},
-};
-inline constexpr std::array kTraceWords = {
-    Word{"events=N", "room for N events of a test (default 65536); calls beyond it are counted"},
-};
-inline constexpr std::array kSchedulerWords = {
-    Word{"events=N", "room for N events of a test (default 65536); events beyond it are counted"},
-};
-inline constexpr std::array kScriptWords = {Word{"list", "show all scripts, and run nothing"}};
 inline constexpr std::array kUnavailableWords = {Word{"skip", "skip the test"}, Word{"fail", "fail the test"}};
 
 /// Stores `value` in `options`. Its words are checked already. Returns what is wrong with it, or "".
@@ -103,7 +88,18 @@ struct OptionEntry {
   bool stands_alone() const { return kind == ValueKind::on_off || kind == ValueKind::on_words; }
 };
 
-/// By group, in the order in which people read them.
+/// The options of one extra.
+struct OptionPart {
+  std::span<const OptionEntry> entries;
+  /// Refuses options that do not go together. Null: these go with all others.
+  Result<void> (*check)(const Options& all) = nullptr;
+  /// Changes others before the check, by what these ask for. Null: none.
+  void (*settle)(Options& all) = nullptr;
+};
+/// Those of all extras: session/extras has them.
+std::span<const OptionPart* const> option_parts();
+
+/// By group, in the order in which people read them; within a group those of the core are the first.
 std::span<const OptionEntry> option_table();
 
 /// SYSCOST_CSV.

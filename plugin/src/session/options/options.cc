@@ -190,129 +190,16 @@ Result<void> read_environment(const std::vector<std::string>& environment, Optio
   return {};
 }
 
-/// Refuses options that do not go together with call stacks.
-Result<void> check_where(const Options& all) {
-  if (!all.where.wanted) return {};
-  if (all.backend == BackendChoice::none) {
-    return Failure{"--syscost_where tells counted calls apart, but --syscost_backend none counts nothing",
-                   "use --syscost_backend dispatch, or leave --syscost_where out"};
-  }
-  if (all.details.any()) {
-    return Failure{
-        "--syscost_where and --syscost_detail do not work together: calls are told apart by their lines or by their "
-        "details, not by both",
-        "leave one of them out, or make two runs"};
-  }
-  if (all.children) {
-    return Failure{
-        "--syscost_where and --syscost_children do not work together: only dispatch has call stacks, and dispatch ends "
-        "in a child process",
-        "leave one of them out, or make two runs"};
-  }
-  return {};
-}
-
-/// Refuses options that do not go together with a trace.
-Result<void> check_trace(const Options& all) {
-  if (!all.trace.wanted) return {};
-  const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which sees no calls"
-                      : all.details.any()                ? "--syscost_detail"
-                      : all.children                     ? "--syscost_children: dispatch ends in a child process"
-                                                         : nullptr;
-  if (other == nullptr) return {};
-  return Failure{"--syscost_trace needs the backend dispatch, and does not work together with " + std::string(other),
-                 "leave one of them out, or make two runs"};
-}
-
-/// Refuses options that do not go together with the scheduler's events.
-Result<void> check_scheduler(const Options& all) {
-  if (!all.scheduler.wanted) return {};
-  const bool is_other_backend = all.backend != BackendChoice::automatic && all.backend != BackendChoice::ebpf;
-  const char* other = is_other_backend   ? "another --syscost_backend"
-                      : all.trace.wanted ? "--syscost_trace, which only dispatch has"
-                      : all.where.wanted ? "--syscost_where, which only dispatch has"
-                      : all.children     ? "--syscost_children: it shows the threads of one process"
-                                         : nullptr;
-  if (other == nullptr) return {};
-  return Failure{"--syscost_sched needs the backend ebpf, and does not work together with " + std::string(other),
-                 "leave one of them out, or make two runs"};
-}
-
-/// Refuses options that do not go together with calls that fail.
-Result<void> check_faults(const Options& all) {
-  if (!all.wants_faults()) return {};
-  const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
-  // In Catch2 and doctest, a forbidden call throws an exception.
-  if (has_more_rights_than_caller()) {
-    return Failure{
-        flag + " decides what happens inside this program, and this program has rights that its caller lacks",
-        "run it without those rights, as a copy without file capabilities (cp keeps none), or as root"};
-  }
-  const char* other = all.backend == BackendChoice::none ? "--syscost_backend none, which makes no calls"
-                      : all.details.any()                ? "--syscost_detail"
-                      : all.children && all.backend != BackendChoice::seccomp
-                          ? "--syscost_children, unless --syscost_backend seccomp is named: dispatch ends in a child"
-                      : all.scheduler.wanted ? "--syscost_sched, which only ebpf has"
-                                             : nullptr;
-  if (other == nullptr) return {};
-  return Failure{flag + " needs the backend dispatch or seccomp, and does not work together with " + other,
-                 "leave one of them out, or make two runs"};
-}
-
 /// Checks flags that have no effect without another one. A variable may be set permanently; a flag is for this run, so
 /// a flag without effect is a mistake.
 Result<void> check_together(const Options& all) {
   if (all.help || all.doctor) return {};
-  if (all.profile_cupti) {
-    const char* other = all.profile_syscalls                 ? "--syscost_profile syscalls"
-                        : all.profile_bpftrace               ? "--syscost_profile bpftrace"
-                        : all.profile_perf                   ? "--syscost_profile perf"
-                        : all.backend != BackendChoice::none ? "--syscost_backend"
-                        : all.children                       ? "--syscost_children"
-                                                             : nullptr;
-    if (other != nullptr) {
-      return Failure{
-          "CUPTI runs inside the test's process, so its own syscalls and times would be part of the figures of " +
-              std::string(other) + " measures",
-          "run the program twice: once with --syscost_profile cupti, once without"};
-    }
-  }
-  const auto is_flag = [](Source source) { return source == Source::command_line; };
-  if (is_flag(all.label_source) && all.csv.empty()) {
+  if (all.label_source == Source::command_line && all.csv.empty()) {
     return Failure{"--syscost_label requires --syscost_csv", "add --syscost_csv=FILE, or leave the label out"};
   }
-  if (all.children && all.backend == BackendChoice::none) {
-    return Failure{"--syscost_children counts child processes, but --syscost_backend none counts nothing",
-                   "use --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
-  }
-  if (all.children && all.details.any()) {
-    return Failure{
-        "--syscost_children and --syscost_detail do not work together: no backend has details for the calls of "
-        "children",
-        "leave one of them out, or make two runs"};
-  }
-  if (Result<void> where = check_where(all); !where.ok()) return where;
-  if (Result<void> trace = check_trace(all); !trace.ok()) return trace;
-  if (Result<void> scheduler = check_scheduler(all); !scheduler.ok()) return scheduler;
-  if (Result<void> faults = check_faults(all); !faults.ok()) return faults;
-  if (is_flag(all.bpf_source) && !all.lists_scripts && !all.profile_bpftrace) {
-    return Failure{"--syscost_bpf requires --syscost_profile bpftrace",
-                   "add --syscost_profile=bpftrace, or leave the scripts out"};
-  }
-  if (is_flag(all.bpf_path_source) && !all.lists_scripts && !all.profile_bpftrace) {
-    return Failure{"--syscost_bpf_path requires --syscost_profile bpftrace",
-                   "add --syscost_profile=bpftrace, or leave the folders out"};
-  }
-  if (is_flag(all.bpf_sudo_source) && !all.wants_tools()) {
-    return Failure{"--syscost_bpf_sudo requires --syscost_profile bpftrace or perf",
-                   "add --syscost_profile=bpftrace, or leave it out"};
-  }
-  if (is_flag(all.artifacts_source) && !all.wants_tools() && !all.trace.wanted && !all.scheduler.wanted &&
-      !all.where.wanted) {
-    return Failure{
-        "--syscost_artifacts requires --syscost_profile bpftrace, perf or cupti, --syscost_trace, --syscost_sched or "
-        "--syscost_where",
-        "add --syscost_profile=bpftrace, or leave the folder out"};
+  for (const OptionPart* part : option_parts()) {
+    if (part->check == nullptr) continue;
+    if (Result<void> fits = part->check(all); !fits.ok()) return fits;
   }
   return {};
 }
@@ -352,8 +239,8 @@ Result<ParsedOptions> parse_options(const std::vector<std::string>& arguments,
     std::string error = take_value(*known, parsed.options, value, Source::command_line);
     if (!error.empty()) return Failure{"bad value of " + spelled + ": " + error, "--syscost_help shows examples"};
   }
-  if (parsed.options.profile_cupti && parsed.options.backend == BackendChoice::automatic) {
-    parsed.options.backend = BackendChoice::none;
+  for (const OptionPart* part : option_parts()) {
+    if (part->settle != nullptr) part->settle(parsed.options);
   }
   Result<void> together = check_together(parsed.options);
   if (!together.ok()) return together.failure();

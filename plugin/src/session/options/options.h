@@ -16,11 +16,10 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call_stack.h"
 #include "core/selector.h"
 #include "core/syscall_id.h"
 #include "os/errors.h"
-#include "session/options/fault_rules.h"
+#include "session/options/extra_options.h"
 
 namespace syscost::session {
 
@@ -31,56 +30,16 @@ inline constexpr const char* kTemporaryCsv = "SYSCOST_INTERNAL_TEMPORARY_CSV";
 /// Another one: which `bench run` commands are above the tests, the value of schema::kFactBenchRun.
 inline constexpr const char* kBenchRuns = "SYSCOST_INTERNAL_BENCH_RUNS";
 
-/// Where relative paths of an option start.
-enum class Source { absent, command_line, environment };
-
-/// --syscost_trace: each call of a window, in files.
-struct TraceRequest {
-  static constexpr std::uint64_t kUsualEvents = 65'536;
-  bool wanted = false;
-  std::uint64_t events = kUsualEvents;  ///< Most of one window.
-
-  bool operator==(const TraceRequest&) const = default;
-};
-
-/// --syscost_sched: the scheduler's events of a window, in a file.
-struct SchedulerRequest {
-  static constexpr std::uint64_t kUsualEvents = 65'536;
-  bool wanted = false;
-  std::uint64_t events = kUsualEvents;  ///< Most of one window.
-
-  bool operator==(const SchedulerRequest&) const = default;
-};
-
-struct Options {
+struct Options : ExtraOptions {
   std::string csv;  ///< As given; empty = no CSV.
   Source csv_source = Source::absent;
   bool profile_syscalls = false;
-  bool profile_bpftrace = false;
-  bool profile_perf = false;
-  bool profile_cupti = false;
-  bool lists_scripts = false;  ///< --syscost_bpf list
-  bool bpf_sudo = false;
-  std::vector<std::string> scripts;         ///< For bpftrace; empty = the default.
-  std::vector<std::string> script_folders;  ///< Searched before those that ship.
-  std::string artifacts;                    ///< As given; empty = syscost_artifacts beside the CSV, or here.
-  Source bpf_source = Source::absent;
-  Source bpf_path_source = Source::absent;
-  Source bpf_sudo_source = Source::absent;
-  Source artifacts_source = Source::absent;
   BackendChoice backend = BackendChoice::automatic;
   bool is_backend_named = false;  ///< The user chose a backend, or "auto", explicitly.
-  bool children = false;          ///< Count children too, in rows of their own.
-  bool leaks = false;             ///< Report what each test leaves open.
   bool quick = false;
   bool allow_lost = false;               ///< Lost events do not fail the run.
   std::shared_ptr<const Filter> filter;  ///< Null = count everything.
   DetailRequest details;                 ///< Without rules: open_backend() adds them (backends/open_backend.cc).
-  WhereRequest where;                    ///< Tell calls apart by their call stacks.
-  TraceRequest trace;
-  SchedulerRequest scheduler;
-  std::vector<InjectRequest> inject;  ///< Calls of each test that fail.
-  std::string forbid;                 ///< Calls that no test may make; empty = none is forbidden.
   std::optional<std::uint64_t> cycles;
   std::optional<std::uint64_t> repeats;   ///< Timed, and as many counted, passes of a loop.
   std::optional<std::uint64_t> warm_ups;  ///< Passes of a loop before them.
@@ -93,7 +52,6 @@ struct Options {
   std::string run_id;
   std::string commit;
   std::string build_type;
-  std::string cupti_library;  ///< libcupti to open; empty = looked for.
   enum class OnUnavailable { by_place, skip, fail } on_unavailable = OnUnavailable::by_place;
   bool markers = false;
 
@@ -106,46 +64,27 @@ struct Options {
   /// This process counts for another process, which writes and prints (syscost/counting.h).
   bool is_counting_process = false;
 
-  /// True if calls of tests fail or are forbidden.
-  bool wants_faults() const { return !inject.empty() || !forbid.empty(); }
-
-  /// True if tools observe windows.
-  bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
-
   /// True if each window has a file of its call stacks, among the other files of the run.
   bool writes_stacks() const {
     return where.wanted && !is_counting_process && (!artifacts.empty() || trace.wanted || wants_tools());
   }
 
   /// Resets each option that prints or writes. The options that decide about counting stay.
-  void drop_output() {
+  void drop_output(bool keeps_tools = false) {
+    drop_extra_output(keeps_tools);
     csv.clear();
-    artifacts.clear();
-    profile_syscalls = profile_bpftrace = profile_perf = profile_cupti = false;
-    trace = {};
-    scheduler = {};
-    leaks = false;
-    inject.clear();
-    forbid.clear();
-    is_backend_named = doctor = help = lists_scripts = markers = false;
+    profile_syscalls = is_backend_named = doctor = help = markers = false;
   }
   /// The same for a counting process, but it keeps the tools, which observe its windows.
   void become_counting_process() {
-    const bool has_bpftrace = profile_bpftrace;
-    const bool has_perf = profile_perf;
-    const bool has_cupti = profile_cupti;
-    drop_output();
-    profile_bpftrace = has_bpftrace;
-    profile_perf = has_perf;
-    profile_cupti = has_cupti;
+    drop_output(true);
     is_counting_process = true;
   }
 
   /// True if an option makes the session start.
   bool requests_anything() const {
-    return !is_counting_process &&
-           (!csv.empty() || profile_syscalls || trace.wanted || scheduler.wanted || leaks || wants_faults() ||
-            wants_tools() || writes_stacks() || is_backend_named || doctor || help || lists_scripts);
+    return !is_counting_process && (!csv.empty() || profile_syscalls || requests_an_extra() || writes_stacks() ||
+                                    is_backend_named || doctor || help);
   }
 };
 

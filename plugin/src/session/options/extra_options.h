@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// What a user asks of the extras: the members of Options that the core does not read.
+//
+// An extra's flags, and what does not go together with them, are in session/extras.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/call_stack.h"
+#include "session/options/fault_rules.h"
+
+namespace syscost::session {
+
+/// Where relative paths of an option start.
+enum class Source { absent, command_line, environment };
+
+/// --syscost_trace: each call of a window, in files.
+struct TraceRequest {
+  static constexpr std::uint64_t kUsualEvents = 65'536;
+  bool wanted = false;
+  std::uint64_t events = kUsualEvents;  ///< Most of one window.
+
+  bool operator==(const TraceRequest&) const = default;
+};
+
+/// --syscost_sched: the scheduler's events of a window, in a file.
+struct SchedulerRequest {
+  static constexpr std::uint64_t kUsualEvents = 65'536;
+  bool wanted = false;
+  std::uint64_t events = kUsualEvents;  ///< Most of one window.
+
+  bool operator==(const SchedulerRequest&) const = default;
+};
+
+struct ExtraOptions {
+  bool profile_bpftrace = false;
+  bool profile_perf = false;
+  bool profile_cupti = false;
+  bool lists_scripts = false;  ///< --syscost_bpf list
+  bool bpf_sudo = false;
+  std::vector<std::string> scripts;         ///< For bpftrace; empty = the default.
+  std::vector<std::string> script_folders;  ///< Searched before those that ship.
+  Source bpf_source = Source::absent;
+  Source bpf_path_source = Source::absent;
+  Source bpf_sudo_source = Source::absent;
+  std::string cupti_library;  ///< libcupti to open; empty = looked for.
+  bool children = false;      ///< Count children too, in rows of their own.
+  bool leaks = false;         ///< Report what each test leaves open.
+  WhereRequest where;         ///< Tell calls apart by their call stacks.
+  TraceRequest trace;
+  SchedulerRequest scheduler;
+  std::vector<InjectRequest> inject;  ///< Calls of each test that fail.
+  std::string forbid;                 ///< Calls that no test may make; empty = none is forbidden.
+
+  std::string artifacts;  ///< As given; empty = syscost_artifacts beside the CSV, or here.
+  Source artifacts_source = Source::absent;
+
+  bool operator==(const ExtraOptions&) const = default;
+
+  /// True if calls of tests fail or are forbidden.
+  bool wants_faults() const { return !inject.empty() || !forbid.empty(); }
+
+  /// True if tools observe windows.
+  bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }
+
+ protected:
+  bool requests_an_extra() const {
+    return trace.wanted || scheduler.wanted || leaks || wants_faults() || wants_tools() || lists_scripts;
+  }
+
+  /// Resets what prints or writes.
+  void drop_extra_output(bool keeps_tools) {
+    if (!keeps_tools) profile_bpftrace = profile_perf = profile_cupti = false;
+    trace = {};
+    scheduler = {};
+    leaks = lists_scripts = false;
+    artifacts.clear();
+    inject.clear();
+    forbid.clear();
+  }
+};
+
+}  // namespace syscost::session
