@@ -55,6 +55,8 @@ PLUGIN = {
     # The rooms of session, from the lowest to the one that knows all others: there is no way round.
     "session/process": ["os"],
     "session/options": ["arguments", "core", "os", "session/process"],
+    "session/extras": ["os", "session/options"],
+    "session/leaks": ["core", "os", "session/process", "session/windows"],
     "session/power_cuts": ["core", "crash", "os", "session/process", "session/windows"],
     "session/run": ["csv", "libc", "os", "session/options"],
     "session/backends": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "core", "gpu/ioctl", "os",
@@ -67,7 +69,7 @@ PLUGIN = {
                       "session/run", "session/windows"],
     "session/loops": ["csv", "os", "session/process", "session/tools", "session/windows"],
     "session/faults": ["arguments", "core", "os", "session/options", "session/process", "session/windows"],
-    "session": ["core", "csv", "os", "session/backends", "session/faults", "session/loops", "session/options", "session/power_cuts", "session/process", "session/run",
+    "session": ["core", "csv", "os", "session/backends", "session/extras", "session/faults", "session/leaks", "session/loops", "session/options", "session/power_cuts", "session/process", "session/run",
                 "session/tools", "session/trace", "session/windows"],
     "session/two_process": ["core", "libc", "os", "session", "session/backends", "session/options", "session/process",
                             "session/run", "session/tools", "session/windows"],

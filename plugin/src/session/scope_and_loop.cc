@@ -50,13 +50,13 @@ std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
 
 LeakCheck::LeakCheck() {
   const KeptErrno kept;
-  before_ = session::process_session().scopes().open_things();
+  before_ = session::process_session().leaks().open_things();
 }
 LeakCheck::~LeakCheck() = default;
 
 std::string LeakCheck::left() const {
   const KeptErrno kept;
-  return session::process_session().scopes().left_since(static_cast<const OpenThings*>(before_.get()));
+  return session::process_session().leaks().left_since(static_cast<const session::OpenThings*>(before_.get()));
 }
 
 int cycles(int fallback) {

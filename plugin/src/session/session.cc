@@ -20,6 +20,7 @@
 #include "os/message_output.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
+#include "session/extras/outside.h"
 #include "session/loops/loop_run.h"
 #include "session/options/option_table.h"
 #include "session/process/messages.h"
@@ -29,32 +30,6 @@
 #include "syscost/counting.h"
 
 namespace syscost::session {
-namespace {
-
-/// Refuses options that need a look into the processes of a command that is measured as a whole.
-Result<void> check_outside(const Options& all) {
-  if (all.backend == BackendChoice::none) {
-    return Failure{"a command measured as a whole has only counts, and --backend none counts nothing",
-                   "leave --backend out; or measure its tests: bench run --tests --backend none -- COMMAND"};
-  }
-  const auto refused = [](std::string_view why, const std::string& flag) {
-    return Failure{"a command measured as a whole is seen from outside" + std::string(why) + " (" + flag + ")",
-                   "measure its tests: bench run --tests " + flag + " -- COMMAND; or leave " + flag + " out"};
-  };
-  if (all.where.wanted) return refused(", without call stacks", "--where");
-  if (all.trace.wanted) return refused(", without a file of its calls", "--trace");
-  if (all.scheduler.wanted) return refused("; the scheduler's events are those of one process", "--sched");
-  if (all.wants_faults()) {
-    return Failure{"calls of a command measured as a whole cannot fail: a fault belongs to a test (--inject, --forbid)",
-                   "measure its tests: bench run --tests --inject ... -- COMMAND; or use strace -f --inject"};
-  }
-  if (all.leaks) return refused("; what its processes leave open is not listed", "--leaks");
-  if (all.details.any()) return refused("; no backend has details for the calls of other processes", "--detail");
-  return {};
-}
-
-}  // namespace
-
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : shared_(std::move(options), std::move(opener)), tools_(shared_, std::move(tools)) {
   // Made now, so that scopes do not make them inside windows.
@@ -127,8 +102,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
 
 Result<void> Session::start_outside(std::string_view program, std::string_view build_id,
                                     std::string_view obstacle_inside) {
-  if (Result<void> possible = check_outside(shared_.options); !possible.ok()) return possible;
-  shared_.options.children = true;
+  if (Result<void> possible = become_outside(shared_.options); !possible.ok()) return possible;
   shared_.options.obstacle_inside_command = obstacle_inside;
   Result<void> started = start({"bench run"});
   if (!started.ok()) return started;
@@ -144,10 +118,8 @@ Result<void> Session::take_over(Options options) {
   const bool is_same_filter = text(options) == text(shared_.options);
   if (is_same_filter) options.filter = shared_.options.filter;
   if (options == shared_.options) return {};
-  const bool is_same_way = options.backend == shared_.options.backend && options.children == shared_.options.children &&
-                           options.details == shared_.options.details && options.trace == shared_.options.trace &&
-                           options.scheduler == shared_.options.scheduler && options.where == shared_.options.where &&
-                           options.wants_faults() == shared_.options.wants_faults();
+  const bool is_same_way = options.backend == shared_.options.backend && options.details == shared_.options.details &&
+                           options.counts_as(shared_.options);
   if ((is_started() && !(is_same_filter && is_same_way)) ||
       (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
     return Failure{

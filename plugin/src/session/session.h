@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "session/faults/faults.h"
+#include "session/leaks/leaks.h"
 #include "session/loops/loops.h"
 #include "session/options/options.h"
 #include "session/power_cuts/power_cuts.h"
 #include "session/tools/tracing.h"
 #include "session/trace/traces.h"
 #include "session/windows/between_and_intervals.h"
-#include "session/windows/leaks.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
 #include "session/windows/windows.h"
@@ -47,6 +47,7 @@ class Session {
   Windows& windows() { return windows_; }
   Intervals& intervals() { return intervals_; }
   Scopes& scopes() { return scopes_; }
+  Leaks& leaks() { return leaks_; }
   Faults& faults() { return faults_; }
   PowerCuts& power_cuts() { return power_cuts_; }
   Loops& loops() { return loops_; }

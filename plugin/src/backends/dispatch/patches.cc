@@ -21,7 +21,7 @@
 namespace syscost::dispatch {
 
 int tracer_pid() {
-  return static_cast<int>(number_in_status("/proc/self", "TracerPid").value_or(0));
+  return static_cast<int>(number_in_status(read_small_file("/proc/self/status"), "TracerPid").value_or(0));
 }
 
 Result<void> check_for_debugger() {

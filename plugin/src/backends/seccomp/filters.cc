@@ -276,11 +276,12 @@ bool may_install_tracer_filter(const Notification& call) {
 }
 
 Result<void> check_tracer_filters() {
-  const std::uint64_t tracer = number_in_status("/proc/self", "TracerPid").value_or(0);
-  const std::uint64_t filters = number_in_status("/proc/self", "Seccomp_filters").value_or(0);
+  const std::string status = read_small_file("/proc/self/status");
+  const std::uint64_t tracer = number_in_status(status, "TracerPid").value_or(0);
+  const std::uint64_t filters = number_in_status(status, "Seccomp_filters").value_or(0);
   if (tracer == 0 || filters == 0) return {};
   const std::string proc = "/proc/" + std::to_string(tracer);
-  const std::optional<std::uint64_t> of_tracer = number_in_status(proc, "Seccomp_filters");
+  const std::optional<std::uint64_t> of_tracer = number_in_status(read_small_file(proc + "/status"), "Seccomp_filters");
   if (of_tracer.has_value() && *of_tracer >= filters) return {};
   std::string name = read_small_file(proc + "/comm");
   if (!name.empty()) name.pop_back();  // the end of the line

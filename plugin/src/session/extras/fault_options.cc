@@ -30,7 +30,7 @@ std::string take_forbid(Options& options, std::string_view value) {
   return fault_of_forbidden(value);
 }
 
-constexpr std::array kEntries = {
+constexpr std::array kFaultEntries = {
     OptionEntry{
         .group = Group::tools,
         .name = "inject",
@@ -52,7 +52,7 @@ constexpr std::array kEntries = {
 };
 
 /// Refuses options that do not go together with calls that fail.
-Result<void> check(const Options& all) {
+Result<void> check_faults(const Options& all) {
   if (!all.wants_faults()) return {};
   const std::string flag = all.inject.empty() ? "--syscost_forbid" : "--syscost_inject";
   // In Catch2 and doctest, a forbidden call throws an exception.
@@ -74,6 +74,6 @@ Result<void> check(const Options& all) {
 
 }  // namespace
 
-const OptionPart kFaultOptions = {kEntries, check};
+const OptionPart kFaultOptions = {kFaultEntries, check_faults};
 
 }  // namespace syscost::session

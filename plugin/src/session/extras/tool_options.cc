@@ -51,7 +51,7 @@ std::string take_scripts(Options& options, std::string_view value) {
   return {};
 }
 
-constexpr std::array kEntries = {
+constexpr std::array kToolEntries = {
     OptionEntry{.group = Group::results,
                 .name = "profile",
                 .kind = Kind::words,
@@ -102,7 +102,7 @@ bool is_flag(Source source) {
   return source == Source::command_line;
 }
 
-Result<void> check(const Options& all) {
+Result<void> check_tools(const Options& all) {
   if (all.profile_cupti) {
     const char* other = all.profile_syscalls                 ? "--syscost_profile syscalls"
                         : all.profile_bpftrace               ? "--syscost_profile bpftrace"
@@ -134,6 +134,6 @@ Result<void> check(const Options& all) {
 
 }  // namespace
 
-const OptionPart kToolOptions = {kEntries, check, settle};
+const OptionPart kToolOptions = {kToolEntries, check_tools, settle};
 
 }  // namespace syscost::session

@@ -31,7 +31,7 @@ std::string take_where(Options& options, std::string_view value) {
   return {};
 }
 
-constexpr std::array kEntries = {
+constexpr std::array kWhereEntries = {
     OptionEntry{.group = Group::counting,
                 .name = "where",
                 .kind = Kind::on_words,
@@ -41,7 +41,7 @@ constexpr std::array kEntries = {
 };
 
 /// Refuses options that do not go together with call stacks.
-Result<void> check(const Options& all) {
+Result<void> check_where(const Options& all) {
   if (!all.where.wanted) return {};
   if (all.backend == BackendChoice::none) {
     return Failure{"--syscost_where tells counted calls apart, but --syscost_backend none counts nothing",
@@ -64,6 +64,6 @@ Result<void> check(const Options& all) {
 
 }  // namespace
 
-const OptionPart kWhereOptions = {kEntries, check};
+const OptionPart kWhereOptions = {kWhereEntries, check_where};
 
 }  // namespace syscost::session

@@ -118,11 +118,11 @@ failure_detail::ChildRun Faults::run_in_child(const std::function<std::string()>
   // The body has met it in the run that learned its calls, and would not meet it in a child.
   if (open_.size() > of_test_.size()) return refuse("a Fault or a Forbid is open, and ends in a fork child");
   const OwnCalls own(opened);
-  const Result<OpenThings> now = OpenThings::now();
-  if (!now.ok()) return refuse(now.failure().reason);
+  const Result<std::vector<int>> threads = own_threads();
+  if (!threads.ok()) return refuse(threads.failure().reason);
   // ThreadSanitizer's runtime has one of its own, and makes it anew in the child.
   const std::size_t own_threads = loaded_function("__tsan_init") != nullptr ? 2 : 1;
-  if (now.value().threads.size() > own_threads) {
+  if (threads.value().size() > own_threads) {
     return refuse("other threads run, and a fork child would have none of them");
   }
   const auto in_child = [&]() -> std::string {

@@ -60,6 +60,12 @@ struct ExtraOptions {
 
   bool operator==(const ExtraOptions&) const = default;
 
+  /// True if they count in the same way: a backend that was opened for one can go on for the other.
+  bool counts_as(const ExtraOptions& other) const {
+    return children == other.children && trace == other.trace && scheduler == other.scheduler && where == other.where &&
+           wants_faults() == other.wants_faults();
+  }
+
   /// True if calls of tests fail or are forbidden.
   bool wants_faults() const { return !inject.empty() || !forbid.empty(); }
 

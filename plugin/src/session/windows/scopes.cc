@@ -15,7 +15,6 @@
 #include "os/memory.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/between_and_intervals.h"
-#include "session/windows/leaks.h"
 #include "session/windows/open_window.h"
 
 namespace syscost::session {
@@ -90,28 +89,6 @@ Cost Scopes::close(ScopeRecord* scope) {
                             "Do not close file descriptors that the test did not open."});
   }
   return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
-}
-
-std::shared_ptr<const OpenThings> Scopes::open_things() {
-  const OwnCalls own(shared_.is_fork_child() ? nullptr : shared_.backend.current());
-  Result<OpenThings> now = OpenThings::now();
-  return now.ok() ? std::make_shared<const OpenThings>(std::move(now.value())) : nullptr;
-}
-
-std::string Scopes::left_since(const OpenThings* before) {
-  OpenBackend* const opened = shared_.is_fork_child() ? nullptr : shared_.backend.current();
-  const OwnCalls own(opened);
-  const Result<OpenThings> now = OpenThings::now();
-  if (before == nullptr || !now.ok()) {
-    return "n/a (" + (now.ok() ? std::string("/proc could not be read before") : now.failure().reason) + ")";
-  }
-  LeftOpen left(*before, now.value());
-  if (shared_.options.leaks && opened != nullptr && !left.is_nothing()) {
-    const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
-    shared_.recorder.enter_file();
-    name_openers(left, opened, shared_);
-  }
-  return left.text();
 }
 
 std::vector<CallSite> Scopes::sites(const Cost& cost, std::string_view selector) {

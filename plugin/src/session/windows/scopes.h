@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "os/proc.h"
 #include "session/windows/measurement.h"
 #include "syscost/cost.h"
 #include "syscost/syscost.h"
@@ -28,11 +27,6 @@ class Scopes {
   /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
   Cost close(ScopeRecord* scope);
-  /// For syscost::LeakCheck: what is open now; null = it could not be read. Any thread; makes syscalls, which are not
-  /// counted.
-  std::shared_ptr<const OpenThings> open_things();
-  /// The text of what is open now and was not in `before`; `n/a (reason)` if it is not known. As open_things().
-  std::string left_since(const OpenThings* before);
   /// As syscost::call_sites(), of a cost that is available. Any thread; makes syscalls, which are not counted.
   std::vector<CallSite> sites(const Cost& cost, std::string_view selector);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "os/proc.h"
+#include "session/leaks/open_things.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <thread>
 
-namespace syscost {
+namespace syscost::session {
 namespace {
 
 OpenThings now() {
@@ -184,4 +184,4 @@ TEST(OpenThings, ReadsThePeakOfMappings) {
 }
 
 }  // namespace
-}  // namespace syscost
+}  // namespace syscost::session

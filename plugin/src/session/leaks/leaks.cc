@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "session/windows/leaks.h"
+#include "session/leaks/leaks.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <memory_resource>
 #include <optional>
 #include <set>
@@ -20,6 +21,27 @@ namespace {
 
 bool is_set_up(const OpenWindow& window) {
   return window.kind != adapter::Kind::test && window.name == "set-up";
+}
+
+/// Sets the lines that opened or started what is left, if `opened` counts with --syscost_where. Makes syscalls. The
+/// caller holds the lock of the recorder.
+void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
+  const StackSource* const stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
+  // A call that was not selected may have closed and opened the descriptor since.
+  if (stacks == nullptr || shared.options.filter != nullptr || left.is_nothing()) return;
+  std::pmr::vector<std::pair<std::uint32_t, std::string*>> found(&mapped_memory());
+  for (LeftOpen::Descriptor& one : left.descriptors) found.emplace_back(stacks->opener_of(one.number), &one.site);
+  for (LeftOpen::Started& one : left.threads) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  if (left.children.has_value()) {
+    for (LeftOpen::Started& one : *left.children) found.emplace_back(stacks->starter_of(one.id), &one.site);
+  }
+  std::pmr::set<std::uint32_t> wanted(&mapped_memory());
+  for (const auto& [stack, site] : found) wanted.insert(stack);
+  wanted.erase(0);
+  shared.call_sites().look_up(*stacks, wanted);
+  for (const auto& [stack, site] : found) {
+    if (stack != 0) *site = shared.call_sites().site_of(*stacks, stack);
+  }
 }
 
 }  // namespace
@@ -122,23 +144,26 @@ void Leaks::add_left(ClosedWindow& closed) const {
   say(std::string(closed.spoken) + " left open: " + left_->text());
 }
 
-void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared) {
-  const StackSource* const stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
-  // A call that was not selected may have closed and opened the descriptor since.
-  if (stacks == nullptr || shared.options.filter != nullptr || left.is_nothing()) return;
-  std::pmr::vector<std::pair<std::uint32_t, std::string*>> found(&mapped_memory());
-  for (LeftOpen::Descriptor& one : left.descriptors) found.emplace_back(stacks->opener_of(one.number), &one.site);
-  for (LeftOpen::Started& one : left.threads) found.emplace_back(stacks->starter_of(one.id), &one.site);
-  if (left.children.has_value()) {
-    for (LeftOpen::Started& one : *left.children) found.emplace_back(stacks->starter_of(one.id), &one.site);
+std::shared_ptr<const OpenThings> Leaks::open_things() {
+  const OwnCalls own(shared_.is_fork_child() ? nullptr : shared_.backend.current());
+  Result<OpenThings> now = OpenThings::now();
+  return now.ok() ? std::make_shared<const OpenThings>(std::move(now.value())) : nullptr;
+}
+
+std::string Leaks::left_since(const OpenThings* before) {
+  OpenBackend* const opened = shared_.is_fork_child() ? nullptr : shared_.backend.current();
+  const OwnCalls own(opened);
+  const Result<OpenThings> now = OpenThings::now();
+  if (before == nullptr || !now.ok()) {
+    return "n/a (" + (now.ok() ? std::string("/proc could not be read before") : now.failure().reason) + ")";
   }
-  std::pmr::set<std::uint32_t> wanted(&mapped_memory());
-  for (const auto& [stack, site] : found) wanted.insert(stack);
-  wanted.erase(0);
-  shared.call_sites().look_up(*stacks, wanted);
-  for (const auto& [stack, site] : found) {
-    if (stack != 0) *site = shared.call_sites().site_of(*stacks, stack);
+  LeftOpen left(*before, now.value());
+  if (shared_.options.leaks && opened != nullptr && !left.is_nothing()) {
+    const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
+    shared_.recorder.enter_file();
+    name_openers(left, opened, shared_);
   }
+  return left.text();
 }
 
 }  // namespace syscost::session

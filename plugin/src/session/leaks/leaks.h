@@ -9,12 +9,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "core/mapped_peak.h"
-#include "os/proc.h"
+#include "session/leaks/open_things.h"
 #include "session/windows/measurement.h"
 #include "session/windows/open_window.h"
 #include "session/windows/window_observer.h"
@@ -32,6 +33,12 @@ class Leaks final : public WindowObserver {
   void end(OpenWindow& window, const detail::CostData* cost) override;
   void add_columns(ClosedWindow& closed) override;
 
+  /// For syscost::LeakCheck: what is open now; null = it could not be read. Any thread; makes syscalls, which are not
+  /// counted.
+  std::shared_ptr<const OpenThings> open_things();
+  /// The text of what is open now and was not in `before`; `n/a (reason)` if it is not known. As open_things().
+  std::string left_since(const OpenThings* before);
+
  private:
   using Owner = std::pair<adapter::Kind, std::string>;  // a suite, or the environments
 
@@ -48,9 +55,5 @@ class Leaks final : public WindowObserver {
   std::optional<LeftOpen> left_;
   std::map<Owner, OpenThings> of_set_ups_;  // what they opened, and what was open at each begin of a window since then
 };
-
-/// Sets the lines that opened or started what is left, if `opened` counts with --syscost_where. Makes syscalls. The
-/// caller holds the lock of the recorder.
-void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared);
 
 }  // namespace syscost::session
