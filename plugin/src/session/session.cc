@@ -30,6 +30,7 @@
 #include "syscost/counting.h"
 
 namespace syscost::session {
+
 Session::Session(Options options, BackendOpener opener, ToolOpener tools)
     : shared_(std::move(options), std::move(opener)), tools_(shared_, std::move(tools)) {
   // Made now, so that scopes do not make them inside windows.
