@@ -119,6 +119,29 @@ target_include_directories(foonathan_memory_test PRIVATE ${SOURCE}/include/foona
 target_link_libraries(foonathan_memory_test PRIVATE foonathan_memory)
 add_test(NAME test COMMAND foonathan_memory_test)
 """},
+    # Pools of threads, futures, pipelines. Its authors leave out the tests that depend on the scheduler.
+    "dispenso": {"git": ("https://github.com/facebookincubator/dispenso", "v1.6.2"), "cmake": [], "lists": """
+set(CMAKE_CXX_STANDARD 17)
+set(DISPENSO_WERROR OFF CACHE BOOL "")
+find_package(GTest REQUIRED)
+add_subdirectory(${SOURCE} dispenso)
+file(GLOB sources ${SOURCE}/tests/*test.cpp)
+list(FILTER sources EXCLUDE REGEX "/(shared_pool|priority|timed_task|timing)_test.cpp$")
+foreach(source IN LISTS sources)
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE dispenso GTest::gmock_main GTest::gmock GTest::gtest)
+  add_test(NAME ${name} COMMAND ${name})
+endforeach()
+"""},
+    # A client, and a server in a thread that is older than the tests. Without the tests that ask servers of the internet.
+    "cpr": {"git": ("https://github.com/libcpr/cpr", "1.10.5"), "beside": True, "ports": True,
+            "parts": {"mongoose": ("https://github.com/cesanta/mongoose", "7.7")},
+            "cmake": ["-DCPR_BUILD_TESTS=ON", "-DCPR_BUILD_TESTS_SSL=OFF", "-DCPR_USE_SYSTEM_GTEST=ON", "-DCPR_USE_SYSTEM_CURL=ON",
+                      "-DBUILD_SHARED_LIBS=OFF"]},
+    # Event loops: files, sockets, pipes, timers, threads.
+    "uvw": {"git": ("https://github.com/skypjack/uvw", "v3.0.0_libuv_v1.44"), "beside": True, "ports": True,
+            "cmake": ["-DBUILD_TESTING=ON", "-DFIND_LIBUV=ON", "-DFIND_GTEST_PACKAGE=ON", "-DUSE_LIBCPP=OFF"]},
 }
 
 
@@ -154,6 +177,19 @@ def apt_source(package, work):
     return next(path for path in work.glob(f"{package}-*") if path.is_dir())
 
 
+def git_source(url, tag, work):
+    folder = work / f"{url.rpartition('/')[2]}-{tag}"
+    if not folder.is_dir():
+        run(["git", "clone", "--quiet", "--depth=1", f"--branch={tag}", url, folder], work / f"{folder.name}-clone.log")
+    return folder
+
+
+def source_of(suite, work):
+    if "source" in suite:
+        return Path(suite["source"])
+    return git_source(*suite["git"], work) if "git" in suite else apt_source(suite["package"], work)
+
+
 def adapter_for(gtest, name, args):
     """Our listener compiled against the GoogleTest that the suite brings: its classes differ between versions."""
     library = args.work / f"libsyscost_gtest_{name}.a"
@@ -169,11 +205,12 @@ def adapter_for(gtest, name, args):
 
 def build(name, suite, args, linked):
     """The folder where the suite is built. Linked or not, its objects are the same ones: only programs are made anew."""
-    source = Path(suite["source"]) if "source" in suite else apt_source(suite["package"], args.work)
+    source = source_of(suite, args.work)
     if not source.is_dir():
         give_up(f"{source} is missing: apt-get install {suite['package']}")
     folder = args.work / name
     options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS=-w", *suite["cmake"]]
+    options += [f"-DFETCHCONTENT_SOURCE_DIR_{name.upper()}={git_source(*part, args.work)}" for name, part in suite.get("parts", {}).items()]
     if shutil.which("ccache"):
         options += ["-DCMAKE_C_COMPILER_LAUNCHER=ccache", "-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"]
     ours, last = "", ""
