@@ -129,6 +129,20 @@ class Tests(RunCase):
         done = self.bench_run("--csv=/dev/full", "--process", "--", "true", code=1)
         self.assertIn("/dev/full", done.err)
 
+    def test_a_limit_of_the_size_of_files_is_named(self):
+        # The kernel sends SIGXFSZ to the thread that writes. Pipes have no such limit.
+        line = 'ulimit -f 0; exec "$@"'
+        for options in ((), ("--csv=it.csv",)):
+            with self.subTest(options):
+                done = self.run_program("sh", "-c", line, "sh", BENCH, "run", *options, "--", PLAIN, "--gtest_filter=Shapes.*", code=None)
+                self.assertIn("File too large", done.err)
+                self.assertGreater(done.code, 0)
+                self.assertLess(done.code, 128, done.err)
+        self.bench_run(f"--csv={self.csv}", "--", PLAIN, "--gtest_filter=Shapes.*")
+        done = self.run_program("sh", "-c", line, "sh", BENCH, "baseline", "update", self.csv, "-o", "own.baseline", code=2)
+        self.assertIn("File too large", done.err)
+        self.assertEqual([name for name in os.listdir(self.folder) if name.startswith("own.")], [])
+
     def test_intervals_of_tests_are_refused(self):
         done = self.bench_run("--interval=1s", "--", PLAIN, code=2)
         self.assertIn("add --process to measure it as a whole", done.err)

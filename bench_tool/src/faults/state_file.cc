@@ -320,9 +320,8 @@ std::string StateFile::append(const std::string& line) {
   }
   has_rest_ = is_made_ = false;
   const std::string text = std::exchange(first_, {}) + line;
-  const ssize_t written = ::write(file_, text.data(), text.size());
-  if (written == static_cast<ssize_t>(text.size())) return {};
-  return fmt::format("{}: {}", path_, written < 0 ? std::strerror(errno) : "the disk is full");
+  const int error = write_whole(file_, text);
+  return error == 0 ? "" : fmt::format("{}: {}", path_, std::strerror(error));
 }
 
 void StateFile::begin(const SweepIdentity& identity) {

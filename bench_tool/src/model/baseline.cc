@@ -197,6 +197,12 @@ class Parser {
     out_.windows.back().cells.push_back({std::string(syscall), std::string(fields[3]), *range});
   }
 
+  static bool is_outcome(std::string_view word) {
+    constexpr std::array<std::string_view, 6> kWords = {kEmptyField,    "passed",     kOutcomeFailed,
+                                                        kOutcomeVaries, kOutcomeLost, "skipped"};
+    return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+  }
+
   void take_window(const std::vector<std::string_view>& fields) {
     const auto words = split(fields[4], " ");
     const bool has_others = words.size() == 4 && words[3] == kSeveralThreads;
@@ -204,7 +210,7 @@ class Parser {
     const bool has_words = words.size() == 3 || has_others || is_unknown;
     const std::size_t n = has_words ? to_number<std::size_t>(words[2]).value_or(0) : 0;
     const bool is_kind = std::find(schema::kKinds.begin(), schema::kKinds.end(), words[0]) != schema::kKinds.end();
-    if (n == 0 || !is_kind) {
+    if (n == 0 || !is_kind || !is_outcome(words[1])) {
       fault(line_, fmt::format("\"{}\" is not kind, outcome and number of repetitions", fields[4]));
       return;
     }

@@ -202,6 +202,10 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   if (std::string_view filled = filled_column(row, Column::kClass, Column::kHistogram); !filled.empty()) {
     return fmt::format("column {} is filled on a `test` row: it belongs to `syscall` rows", filled);
   }
+  const std::string_view outcome = row.text(Column::kOutcome);
+  if (!outcome.empty() && outcome != "passed" && outcome != "failed" && outcome != "skipped") {
+    return bad_cell(row, Column::kOutcome, "passed, failed or skipped");
+  }
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
   totals.left_open = name(row, Column::kLeftOpen);

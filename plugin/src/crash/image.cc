@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "crash/image.h"
+#include "os/files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -217,12 +218,8 @@ Result<void> write_content(const std::string& path, const Inode& inode) {
   const Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, inode.mode & kPermissions));
   if (file.number() < 0) return errno_failure("make", path, errno);
-  std::string_view rest = inode.content();
-  while (!rest.empty()) {
-    const ssize_t count = write(file.number(), rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno_failure("write", path, errno);
-    rest.remove_prefix(static_cast<std::size_t>(count));
+  if (const int error = write_whole(file.number(), inode.content()); error != 0) {
+    return errno_failure("write", path, error);
   }
   // The umask may have taken some away.
   if (fchmod(file.number(), inode.mode & kPermissions) != 0) return errno_failure("write", path, errno);

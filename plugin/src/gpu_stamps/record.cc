@@ -58,16 +58,10 @@ Result<void> append(const Descriptor& folder, const std::string& name, const std
     failure = file_failure("look at", path);
   }
   const std::string text = before.st_size == 0 ? stamp_header() + rows : rows;
-  for (std::size_t at = 0; at < text.size() && !failure;) {
-    const ssize_t written = ::write(file, text.data() + at, text.size() - at);
-    if (written > 0) {
-      at += static_cast<std::size_t>(written);
-    } else if (written < 0 && errno == EINTR) {
-      continue;
-    } else {
-      failure = file_failure("write GPU stamps to", path);
-      while (::ftruncate(file, before.st_size) != 0 && errno == EINTR) continue;
-    }
+  if (const int error = failure ? 0 : write_whole(file, text); error != 0) {
+    errno = error;
+    failure = file_failure("write GPU stamps to", path);
+    while (::ftruncate(file, before.st_size) != 0 && errno == EINTR) continue;
   }
   return failure ? Result<void>(*failure) : Result<void>();
 }

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "os/signals.h"
+
 namespace syscost {
 namespace {
 
@@ -63,6 +65,7 @@ std::string_view usual_remedy(int error) {
 
 // write(2) until done. A failure cannot be reported anywhere.
 void write_to_stderr(std::string_view text) {
+  const SignalHold size_limit(SIGXFSZ);
   while (!text.empty()) {
     ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;

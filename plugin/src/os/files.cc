@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "os/environment.h"
+#include "os/signals.h"
 #include "os/text.h"
 
 namespace syscost {
@@ -82,6 +83,17 @@ Replacement::~Replacement() {
   if (!beside_.empty()) unlink(beside_.c_str());
 }
 
+int write_whole(int file, std::string_view text) {
+  const SignalHold hold(SIGXFSZ);
+  while (!text.empty()) {
+    const ssize_t written = ::write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return written < 0 ? errno : ENOSPC;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
 int Replacement::begin(const std::string& path, mode_t mode) {
   struct stat there {};
   if (lstat(path.c_str(), &there) == 0 && S_ISCHR(there.st_mode)) {
@@ -97,13 +109,7 @@ int Replacement::begin(const std::string& path, mode_t mode) {
 }
 
 int Replacement::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file_.number(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
+  return write_whole(file_.number(), text);
 }
 
 int Replacement::finish() {

@@ -75,7 +75,7 @@ void note(const char* word, const char* text) {
   std::string line = word + (" " + std::to_string(getpid())) + " " + text;
   std::replace(line.begin(), line.end(), '\n', '\0');
   line += '\n';
-  [[maybe_unused]] const ssize_t written = write(file, line.data(), line.size());
+  write_whole(file, line);
   close(file);
 }
 

@@ -29,6 +29,7 @@ TEST(ParseBaseline, NamesTheLineThatIsWrong) {
            {head + window + "p\tS.T\twrite\tcalls\t1\np\tS.T\twrite\tcalls\t1\n", ":6: write calls of this test"},
            {head + window + window, ":5: this test stands twice"},
            {head + window + "p\tS.T\twri", "the file is torn"},
+           {head + "p\tS.T\t-\twindow\ttest crashed 1\n", ":4: \"test crashed 1\""},
            {head + "p\tS.T\t-\twindow\ttest passed 0\n", ":4: \"test passed 0\""}}) {
     csv::Problems problems;
     EXPECT_FALSE(model::parse_baseline("it", text, problems).has_value()) << text;

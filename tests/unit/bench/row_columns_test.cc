@@ -48,6 +48,17 @@ TEST(RowColumns, HoldMeasuresOfWindowsAndSyscalls) {
   EXPECT_EQ(calls[0].per_run_bytes.value_or(9), 0U);
 }
 
+// Another word would be neither green nor red.
+TEST(RowColumns, HoldOneOfThreeOutcomes) {
+  for (const char* outcome : {"passed", "failed", "skipped", ""}) {
+    EXPECT_EQ(load(test_row({{"outcome", outcome}})).problems, "") << outcome;
+  }
+  for (const char* outcome : {"crashed", "PASSED", "exited"}) {
+    EXPECT_NE(load(test_row({{"outcome", outcome}})).problems.find("passed, failed or skipped"), std::string::npos)
+        << outcome;
+  }
+}
+
 TEST(RowColumns, HoldWhichThreadsMadeTheCalls) {
   const Loaded loaded =
       load(test_row({}) + syscall_row({{"calls", "9"}, {"by_started_threads", "2"}, {"by_older_threads", "7"}}));

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/io_uring.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -43,6 +44,18 @@ TEST(OpenThings, SpeaksOfANameOnOneLine) {
   const std::string name = "memfd a\\x0a::error::b?c";
   EXPECT_NE(left.text().find(name), std::string::npos) << left.text();
   EXPECT_NE(left.list_text().find(name), std::string::npos) << left.list_text();
+}
+
+// It has descriptors of its own, so those of the process are not what it opens.
+TEST(OpenThings, AreThoseOfTheThreadThatAsks) {
+  std::thread([] {
+    if (unshare(CLONE_FILES) != 0) return;
+    const OpenThings before = now();
+    const int file = memfd_create("own", MFD_CLOEXEC);
+    const LeftOpen left(before, now());
+    EXPECT_EQ(left.text(), "descriptor " + std::to_string(file) + " (memfd own)");
+    close(file);
+  }).join();
 }
 
 /// Lets a worker of the kernel read one byte, and closes the ring. False if the kernel has or allows no io_uring.

@@ -16,6 +16,7 @@
 
 #include "agent/common/variables.h"
 #include "agent/find/file_kind.h"
+#include "os/signals.h"
 
 // libc's own name of the variable; the program may define the other one.
 extern "C" char* __progname;  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
@@ -111,6 +112,7 @@ void note(const char* kind, const char* path) {
   line[size++] = '\n';
   const int fd = open(g_kept.notes, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
+  const SignalHold size_limit(SIGXFSZ);
   [[maybe_unused]] const ssize_t written = write(fd, line, size);
   close(fd);
 }

@@ -30,6 +30,7 @@
 #include "agent/inject/tracee.h"
 #include "os/command_line.h"
 #include "os/program_files.h"
+#include "os/signals.h"
 
 namespace syscost::inject {
 namespace {
@@ -99,6 +100,7 @@ void note(const char* word, const std::string& text) {
   std::string line = std::string(word) + " " + text;
   std::replace(line.begin(), line.end(), '\n', '\0');  // as the preloaded part writes names
   line += '\n';
+  const SignalHold size_limit(SIGXFSZ);
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
 }

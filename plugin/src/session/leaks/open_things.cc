@@ -59,10 +59,10 @@ std::string without_separator(std::string text) {
   return text;
 }
 
-/// The target of a link of /proc/self/fd, for people.
+/// The target of a link of /proc/thread-self/fd, for people.
 std::string described(int descriptor) {
   std::array<char, PATH_MAX> room{};
-  const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
+  const std::string link = "/proc/thread-self/fd/" + std::to_string(descriptor);
   const ssize_t length = readlink(link.c_str(), room.data(), room.size());
   if (length < 0) return "unknown";
   std::string name(room.data(), static_cast<std::size_t>(length));
@@ -113,7 +113,7 @@ Result<OpenThings> OpenThings::now() {
   things.mapped_at_begin = mapped_now();
   Result<std::vector<int>> threads = numbers_in("/proc/self/task");
   if (!threads.ok()) return threads.failure();
-  Result<std::vector<int>> descriptors = numbers_in("/proc/self/fd");
+  Result<std::vector<int>> descriptors = numbers_in("/proc/thread-self/fd");
   if (!descriptors.ok()) return descriptors.failure();
   std::erase_if(descriptors.value(), is_still_ours);
   things.children = children_of(threads.value());

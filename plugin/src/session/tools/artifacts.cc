@@ -16,7 +16,6 @@
 
 #include "csv/row.h"
 #include "os/files.h"
-#include "os/signals.h"
 
 namespace syscost::session {
 namespace {
@@ -148,18 +147,10 @@ Result<void> Artifacts::write(const std::string& folder, std::string_view name, 
   const std::string path = folder + "/" + file;
   const Result<Descriptor> opened = open_folder(root_, folder);
   if (!opened.ok()) return opened.failure();
-  // A test may have limited the size of files: then EFBIG is the answer, not the signal that kills.
-  const SignalHold hold(SIGXFSZ);
   const int fd =
       openat(opened.value().number(), file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0666);
   if (fd < 0) return cannot_write(path, errno);
-  int error = 0;
-  while (!content.empty() && error == 0) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written > 0) content.remove_prefix(static_cast<std::size_t>(written));
-    if (written == 0) error = ENOSPC;
-    if (written < 0 && errno != EINTR) error = errno;
-  }
+  int error = write_whole(fd, content);
   if (close(fd) != 0 && error == 0) error = errno;
   if (error == 0) return {};
   unlinkat(opened.value().number(), file.c_str(), 0);
