@@ -28,7 +28,7 @@ PLUGIN = {
     "agent": ["adapters/bodies", "agent/common", "agent/exec", "agent/find", "session"],
     "agent/benchmark": ["adapters/benchmark", "agent", "agent/common", "agent/find", "libc"],
     "agent/common": [],
-    "agent/exec": ["agent/common", "agent/find"],
+    "agent/exec": ["agent/common", "agent/find", "os"],
     "agent/find": ["agent/common", "libc"],
     "agent/gtest": ["adapters/gtest", "adapters/names", "agent", "agent/find"],
     "agent/guest": ["agent/common", "agent/find", "os"],
