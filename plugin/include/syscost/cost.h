@@ -30,6 +30,8 @@ struct Unavailable {
   bool is_beyond_backend = false;
   /// True when the number is missing only because of how syscost measures, and the same code has it later in this run.
   bool comes_later = false;
+  /// True for a mistake in the test, which no machine mends: a selector that names no syscall.
+  bool is_mistake = false;
 };
 
 /// An exact count, or the reason why there is none. Compares with any integer and with another Count. Copying allocates

@@ -63,15 +63,27 @@ Count unknown_bytes(SyscallId id) {
                        "Leave it out of the selector; docs/csv-format.md (Bytes) has the syscalls with bytes."));
 }
 
+/// What sum() takes: null if `data` has it, or is null itself; else `what`, as not_measured() names it.
+const char* lacking(const detail::CostData* data, bool detail::Measured::*is_measured, const char* what) {
+  return data == nullptr || data->measured.*is_measured ? nullptr : what;
+}
+
 /// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason. An assertion calls it inside a
 /// window, so a selector without a regular expression is parsed and applied without malloc.
 template <class Measure>
-Count sum(const detail::CostData* data, const Why& why, std::string_view selector, Measure measure) {
-  if (data == nullptr) return Count(why);
+Count sum(const detail::CostData* data, const Why& why, std::string_view selector, const char* lacking,
+          Measure measure) {
   std::array<std::byte, 1024> on_stack;
   std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
   Result<Selector> chosen = Selector::parse(selector, &memory);
-  if (!chosen.ok()) return Count(std::make_shared<const Unavailable>(chosen.failure()));
+  // First, because it is a mistake on every machine.
+  if (!chosen.ok()) {
+    Unavailable mistake = chosen.failure();
+    mistake.is_mistake = true;
+    return Count(std::make_shared<const Unavailable>(std::move(mistake)));
+  }
+  if (data == nullptr) return Count(why);
+  if (lacking != nullptr) return not_measured(lacking);
   if (data->filter != nullptr) {
     std::string missing = data->filter->left_out(chosen.value());
     if (!missing.empty()) {
@@ -148,31 +160,33 @@ const Unavailable* Cost::unavailable() const {
 }
 
 Count Cost::calls(std::string_view selector) const {
-  if (data_ != nullptr && !data_->measured.calls) return not_measured("calls, only entries");
-  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.calls; });
+  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::calls, "calls, only entries"),
+             [](const Tally& tally) { return tally.calls; });
 }
 
 Count Cost::entries(std::string_view selector) const {
-  if (data_ != nullptr && !data_->measured.entries) return not_measured("entries, only calls");
-  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.entries; });
+  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::entries, "entries, only calls"),
+             [](const Tally& tally) { return tally.entries; });
 }
 
 Count Cost::errors(std::string_view selector) const {
-  if (data_ != nullptr && !data_->measured.errors) return not_measured("errors");
-  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.errors.total(); });
+  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::errors, "errors"),
+             [](const Tally& tally) { return tally.errors.total(); });
 }
 
 Count Cost::errors(std::string_view selector, int number) const {
-  if (data_ != nullptr && !data_->measured.errors) return not_measured("errors");
-  if (data_ != nullptr && (number < 1 || number > kMaxErrno)) {
-    return Count(because(std::to_string(number) + " is no errno.", "Name one, e.g. ENOENT (from <cerrno>)."));
+  if (number < 1 || number > kMaxErrno) {
+    return Count(std::make_shared<const Unavailable>(
+        Unavailable{std::to_string(number) + " is no errno.", "Name one, e.g. ENOENT (from <cerrno>).",
+                    /*is_beyond_backend=*/false, /*comes_later=*/false, /*is_mistake=*/true}));
   }
-  return sum(data_.get(), why_, selector, [number](const Tally& tally) { return tally.errors.count(number); });
+  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::errors, "errors"),
+             [number](const Tally& tally) { return tally.errors.count(number); });
 }
 
 Count Cost::kernel_ns(std::string_view selector) const {
-  if (data_ != nullptr && !data_->measured.latency) return not_measured("time");
-  return sum(data_.get(), why_, selector, [](const Tally& tally) { return tally.latency.sum_ns(); });
+  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::latency, "time"),
+             [](const Tally& tally) { return tally.latency.sum_ns(); });
 }
 
 namespace {
@@ -181,8 +195,8 @@ namespace {
 Count sum_bytes(const detail::CostData* data, const Why& why, std::string_view selector,
                 std::optional<std::uint64_t> (*pick)(const ByteNumbers&)) {
   const BytesKnown known = data != nullptr ? data->measured.bytes : BytesKnown::none;
-  if (data != nullptr && known == BytesKnown::none) return not_measured("bytes");
-  return sum(data, why, selector, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
+  const char* const lacking = data != nullptr && known == BytesKnown::none ? "bytes" : nullptr;
+  return sum(data, why, selector, lacking, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
     const std::optional<std::uint64_t> number = pick(byte_numbers(id, tally, known));
     if (number.has_value()) return number;
     const bool may_have = has_unknown_bytes(id) || pick(byte_numbers(id, tally, BytesKnown::all)).has_value();
@@ -205,7 +219,7 @@ Count Cost::short_calls(std::string_view selector) const {
 }
 
 Count Cost::lost() const {
-  if (data_ == nullptr) return sum(nullptr, why_, "*", [](const Tally&) { return std::uint64_t{0}; });
+  if (data_ == nullptr) return sum(nullptr, why_, "*", nullptr, [](const Tally&) { return std::uint64_t{0}; });
   return Count(data_->late + data_->lost);
 }
 

@@ -120,7 +120,8 @@ bool skips_unavailable(const Unavailable& why) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
   // If a backend counts and could have the number, the number is missing for another reason, for example because the
   // selector names no syscall. That is a mistake in the test, on every machine.
-  if (!parsed.ok() || (session::process_session().can_count() && !why.is_beyond_backend)) return false;
+  if (!parsed.ok() || why.is_mistake || (session::process_session().can_count() && !why.is_beyond_backend))
+    return false;
   switch (parsed.value().options.on_unavailable) {
     case session::Options::OnUnavailable::skip:
       return true;

@@ -77,6 +77,20 @@ TEST(Cost, CountsWhatASelectorChooses) {
   EXPECT_EQ(cost.calls("close"), 0);
 }
 
+// A machine without a backend, or with another one, must not hide it.
+TEST(Cost, NamesAMistakeFirst) {
+  const std::shared_ptr<detail::CostData> only_entries = sample();
+  only_entries->measured.calls = false;
+  for (const Cost& cost : {Cost(sample()), Cost(only_entries), Cost(Unavailable{"No backend.", "Get one."})}) {
+    const Count calls = cost.calls("getpidd");
+    ASSERT_NE(calls.unavailable(), nullptr);
+    EXPECT_TRUE(calls.unavailable()->is_mistake) << calls;
+    EXPECT_NE(calls.unavailable()->reason.find("getpidd"), std::string::npos) << calls;
+  }
+  EXPECT_FALSE(Cost(only_entries).calls("getpid").unavailable()->is_mistake);
+  EXPECT_TRUE(Cost(sample()).errors("write", -1).unavailable()->is_mistake);
+}
+
 TEST(Cost, CountsErrorsByErrno) {
   Cost cost(sample());
   EXPECT_EQ(cost.errors(), 2);
