@@ -57,7 +57,7 @@ TEST(OptionTable, SendsEachValueWhereItsKindBelongs) {
         EXPECT_TRUE(goes_to(&Options::csv));
         break;
       case ValueKind::folders:
-        EXPECT_TRUE(goes_to(&Options::script_folders));
+        EXPECT_TRUE(goes_to(static_cast<std::vector<std::string> Options::*>(&Options::script_folders)));
         break;
       case ValueKind::number:
         EXPECT_TRUE(goes_to(&Options::cycles));
