@@ -120,8 +120,8 @@ TEST(Cost, WithoutNumbersAnswersNothing) {
   Cost cost(Unavailable{"No backend works here.", "Grant CAP_BPF."});
   EXPECT_FALSE(cost.available());
   ASSERT_NE(cost.unavailable(), nullptr);
-  for (const Count& count : {cost.calls(), cost.entries(), cost.errors(), cost.errors("*", ENOENT), cost.kernel_ns(),
-                             cost.lost(), cost.calls("wriet")}) {
+  for (const Count& count :
+       {cost.calls(), cost.entries(), cost.errors(), cost.errors("*", ENOENT), cost.kernel_ns(), cost.lost()}) {
     ASSERT_FALSE(count.has_value());
     EXPECT_EQ(count.unavailable()->reason, "No backend works here.");
   }
