@@ -148,6 +148,9 @@ class Assertions(Case):
         self.assertIn("CAP_BPF", out)
         self.assertEqual(self.results(*one, code=0, CI="true", SYSCOST_UNAVAILABLE="skip")[0], skipped)
         self.assertEqual(self.results(*one, code=1, SYSCOST_UNAVAILABLE="fail")[0], failed)
+        # A mistake in the test is one on every machine.
+        wrong = [*NO_BACKEND, "-c", f"{ASSERTIONS} --gtest_filter=*.FailForASelectorThatNamesNothing"]
+        self.assertEqual(self.results(*wrong, code=1, SYSCOST_UNAVAILABLE="skip")[0], {"Assertions.FailForASelectorThatNamesNothing": "FAILED"})
 
 
 class Plain(Case):

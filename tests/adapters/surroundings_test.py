@@ -78,7 +78,7 @@ REASONS = {
     NO_CAPABILITY: {"ebpf": "CAP_BPF"},
     BY_NAME: {"dispatch": "debugger"},
     NO_INSTRUCTIONS: {"dispatch": "FSGSBASE"},
-    ASKS_TRACER: {"seccomp": "may ask its tracer"},
+    ASKS_TRACER: {"seccomp": "may ask the tracer"},
     DENIED: {"ebpf": "BPF", "dispatch": "Dispatch", "seccomp": "profile"},
 }
 

@@ -180,7 +180,10 @@ def apt_source(package, work):
 def git_source(url, tag, work):
     folder = work / f"{url.rpartition('/')[2]}-{tag}"
     if not folder.is_dir():
-        run(["git", "clone", "--quiet", "--depth=1", f"--branch={tag}", url, folder], work / f"{folder.name}-clone.log")
+        part = folder.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        run(["git", "clone", "--quiet", "--depth=1", f"--branch={tag}", url, part], work / f"{folder.name}-clone.log")
+        part.rename(folder)
     return folder
 
 
@@ -207,7 +210,7 @@ def build(name, suite, args, linked):
     """The folder where the suite is built. Linked or not, its objects are the same ones: only programs are made anew."""
     source = source_of(suite, args.work)
     if not source.is_dir():
-        give_up(f"{source} is missing: apt-get install {suite['package']}")
+        give_up(f"{source} is missing: apt-get install {suite.get('package', 'git')}")
     folder = args.work / name
     options = ["-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS=-w", *suite["cmake"]]
     options += [f"-DFETCHCONTENT_SOURCE_DIR_{name.upper()}={git_source(*part, args.work)}" for name, part in suite.get("parts", {}).items()]

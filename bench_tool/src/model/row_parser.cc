@@ -27,6 +27,13 @@ std::string bad_cell(const csv::Row& row, Column column, std::string_view wanted
                      wanted);
 }
 
+/// Another word would be neither green nor red.
+std::string check_outcome(const csv::Row& row) {
+  const std::string_view outcome = row.text(Column::kOutcome);
+  if (outcome.empty() || schema::is_outcome(outcome)) return {};
+  return bad_cell(row, Column::kOutcome, "passed, failed or skipped");
+}
+
 /// Returns the fault of a cell that is no number up to `largest`.
 std::string bad_number(const csv::Row& row, Column column, std::uint64_t largest = Measured::kLargest) {
   const std::string_view text = row.text(column);
@@ -186,6 +193,9 @@ std::string RowParser::parse_run(const csv::Row& row, RunFacts& run) {
              : window == schema::kRunEnds ? RunFacts::Mark::end
              : window == schema::kRunExit ? RunFacts::Mark::exit
                                           : RunFacts::Mark::none;
+  if (run.mark != RunFacts::Mark::exit) {
+    if (std::string fault = check_outcome(row); !fault.empty()) return fault;
+  }
   run.only_test = data_.names.intern(row.text(Column::kTest));
   run.outcome = data_.names.intern(row.text(Column::kOutcome));
   return {};
@@ -202,10 +212,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   if (std::string_view filled = filled_column(row, Column::kClass, Column::kHistogram); !filled.empty()) {
     return fmt::format("column {} is filled on a `test` row: it belongs to `syscall` rows", filled);
   }
-  const std::string_view outcome = row.text(Column::kOutcome);
-  if (!outcome.empty() && outcome != "passed" && outcome != "failed" && outcome != "skipped") {
-    return bad_cell(row, Column::kOutcome, "passed, failed or skipped");
-  }
+  if (std::string fault = check_outcome(row); !fault.empty()) return fault;
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
   totals.left_open = name(row, Column::kLeftOpen);

@@ -30,7 +30,8 @@ struct Unavailable {
   bool is_beyond_backend = false;
   /// True when the number is missing only because of how syscost measures, and the same code has it later in this run.
   bool comes_later = false;
-  /// True for a mistake in the test, which no machine mends: a selector that names no syscall.
+  /// True if the test itself is wrong: its selector names no syscall, or its number is no errno. That is no reason to
+  /// skip the test.
   bool is_mistake = false;
 };
 

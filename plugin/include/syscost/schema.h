@@ -96,6 +96,12 @@ inline constexpr std::size_t kColumnCount = kColumnNames.size();
 inline constexpr std::array<std::string_view, 10> kKinds = {
     "test", "suite", "environment", "between", "loop", "scope", "benchmark", "process", "interval", "gpu_kernel"};
 
+/// Values of column `outcome` of a test, and of the end of a program's tests; it may be empty, too.
+inline constexpr std::array<std::string_view, 3> kOutcomes = {"passed", "failed", "skipped"};
+constexpr bool is_outcome(std::string_view word) {
+  return word == kOutcomes[0] || word == kOutcomes[1] || word == kOutcomes[2];
+}
+
 /// Kind of what a process of tests did while no test, set-up or tear-down ran.
 inline constexpr std::string_view kKindBetween = "between";
 

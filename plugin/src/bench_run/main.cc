@@ -291,6 +291,7 @@ int run(int argc, char** argv) {
 }  // namespace syscost::bench_run
 
 int main(int argc, char** argv) {
+  syscost::survive_size_limit();
   syscost::fill_standard_descriptors();
   return syscost::bench_run::run(argc, argv);
 }

@@ -63,15 +63,16 @@ Count unknown_bytes(SyscallId id) {
                        "Leave it out of the selector; docs/csv-format.md (Bytes) has the syscalls with bytes."));
 }
 
-/// What sum() takes: null if `data` has it, or is null itself; else `what`, as not_measured() names it.
-const char* lacking(const detail::CostData* data, bool detail::Measured::*is_measured, const char* what) {
+/// The name of a number that the backend does not measure; else null.
+const char* if_not_measured(const detail::CostData* data, bool detail::Measured::*is_measured, const char* what) {
   return data == nullptr || data->measured.*is_measured ? nullptr : what;
 }
 
-/// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason. An assertion calls it inside a
-/// window, so a selector without a regular expression is parsed and applied without malloc.
+/// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason; if `missing` is not, the backend
+/// does not measure that. An assertion calls it inside a window, so a selector without a regular expression is parsed
+/// and applied without malloc.
 template <class Measure>
-Count sum(const detail::CostData* data, const Why& why, std::string_view selector, const char* lacking,
+Count sum(const detail::CostData* data, const Why& why, std::string_view selector, const char* missing,
           Measure measure) {
   std::array<std::byte, 1024> on_stack;
   std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
@@ -83,7 +84,7 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
     return Count(std::make_shared<const Unavailable>(std::move(mistake)));
   }
   if (data == nullptr) return Count(why);
-  if (lacking != nullptr) return not_measured(lacking);
+  if (missing != nullptr) return not_measured(missing);
   if (data->filter != nullptr) {
     std::string missing = data->filter->left_out(chosen.value());
     if (!missing.empty()) {
@@ -160,17 +161,18 @@ const Unavailable* Cost::unavailable() const {
 }
 
 Count Cost::calls(std::string_view selector) const {
-  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::calls, "calls, only entries"),
+  return sum(data_.get(), why_, selector, if_not_measured(data_.get(), &detail::Measured::calls, "calls, only entries"),
              [](const Tally& tally) { return tally.calls; });
 }
 
 Count Cost::entries(std::string_view selector) const {
-  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::entries, "entries, only calls"),
+  return sum(data_.get(), why_, selector,
+             if_not_measured(data_.get(), &detail::Measured::entries, "entries, only calls"),
              [](const Tally& tally) { return tally.entries; });
 }
 
 Count Cost::errors(std::string_view selector) const {
-  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::errors, "errors"),
+  return sum(data_.get(), why_, selector, if_not_measured(data_.get(), &detail::Measured::errors, "errors"),
              [](const Tally& tally) { return tally.errors.total(); });
 }
 
@@ -180,12 +182,12 @@ Count Cost::errors(std::string_view selector, int number) const {
         Unavailable{std::to_string(number) + " is no errno.", "Name one, e.g. ENOENT (from <cerrno>).",
                     /*is_beyond_backend=*/false, /*comes_later=*/false, /*is_mistake=*/true}));
   }
-  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::errors, "errors"),
+  return sum(data_.get(), why_, selector, if_not_measured(data_.get(), &detail::Measured::errors, "errors"),
              [number](const Tally& tally) { return tally.errors.count(number); });
 }
 
 Count Cost::kernel_ns(std::string_view selector) const {
-  return sum(data_.get(), why_, selector, lacking(data_.get(), &detail::Measured::latency, "time"),
+  return sum(data_.get(), why_, selector, if_not_measured(data_.get(), &detail::Measured::latency, "time"),
              [](const Tally& tally) { return tally.latency.sum_ns(); });
 }
 
@@ -195,8 +197,8 @@ namespace {
 Count sum_bytes(const detail::CostData* data, const Why& why, std::string_view selector,
                 std::optional<std::uint64_t> (*pick)(const ByteNumbers&)) {
   const BytesKnown known = data != nullptr ? data->measured.bytes : BytesKnown::none;
-  const char* const lacking = data != nullptr && known == BytesKnown::none ? "bytes" : nullptr;
-  return sum(data, why, selector, lacking, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
+  const char* const missing = data != nullptr && known == BytesKnown::none ? "bytes" : nullptr;
+  return sum(data, why, selector, missing, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
     const std::optional<std::uint64_t> number = pick(byte_numbers(id, tally, known));
     if (number.has_value()) return number;
     const bool may_have = has_unknown_bytes(id) || pick(byte_numbers(id, tally, BytesKnown::all)).has_value();

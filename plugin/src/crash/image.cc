@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "crash/image.h"
-#include "os/files.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,6 +14,8 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "os/files.h"
 
 namespace syscost::crash {
 namespace {

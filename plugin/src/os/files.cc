@@ -84,13 +84,14 @@ Replacement::~Replacement() {
 }
 
 int write_whole(int file, std::string_view text) {
-  const SignalHold hold(SIGXFSZ);
+  SignalHold hold(SIGXFSZ);
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return written < 0 ? errno : ENOSPC;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+  hold.was_not_raised();
   return 0;
 }
 

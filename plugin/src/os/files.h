@@ -61,8 +61,8 @@ Descriptor open_folder_in(int folder, const char* name);
 template <class String>
 bool read_whole(const Descriptor& file, std::size_t most, String& text);
 
-/// Writes all of `text`; returns 0 or an errno. A limit of the size of files (RLIMIT_FSIZE), which a test or a user may
-/// have set, is EFBIG, and not the signal that kills. Syscalls: between windows only.
+/// Writes all of `text`; returns 0 or an errno. At a limit of the size of files (RLIMIT_FSIZE) it returns EFBIG, and
+/// the kernel's SIGXFSZ does not end the process. Makes syscalls: between windows only. Changes errno.
 int write_whole(int file, std::string_view text);
 
 /// True if files of `owner` may be trusted: it is the effective user, root, or the user who started `sudo`, as for git.

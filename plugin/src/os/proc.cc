@@ -9,17 +9,11 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <climits>
-#include <functional>
-#include <iterator>
-#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
 
-#include "os/descriptors.h"
 #include "os/files.h"
-#include "os/text.h"
 
 namespace syscost {
 namespace {

@@ -179,6 +179,17 @@ class PassingSignals {
   std::array<struct sigaction, NSIG> before_{};
 };
 
+/// For main() of a program of ours: a limit of the size of files (RLIMIT_FSIZE) is EFBIG of write(2) from now on, and
+/// does not end the process by SIGXFSZ. By a handler, because exec resets it: a command gets the signal as it would
+/// without us.
+inline void survive_size_limit() {
+  struct sigaction before {};
+  if (sigaction(SIGXFSZ, nullptr, &before) != 0 || before.sa_handler != SIG_DFL) return;
+  struct sigaction nothing {};
+  nothing.sa_handler = [](int) {};
+  sigaction(SIGXFSZ, &nothing, nullptr);
+}
+
 /// Keeps a write of ours from ending the user's program by a signal.
 ///
 /// A test may set RLIMIT_FSIZE, or close the other end of stderr's pipe. The kernel then sends SIGXFSZ or SIGPIPE to

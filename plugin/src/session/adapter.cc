@@ -118,8 +118,8 @@ bool prints_lines() {
 
 bool skips_unavailable(const Unavailable& why) {
   const Result<session::ParsedOptions>& parsed = session::process_options();
-  // If a backend counts and could have the number, the number is missing for another reason, for example because the
-  // selector names no syscall. That is a mistake in the test, on every machine.
+  // If a backend counts and could have the number, the number is missing for another reason, for example because
+  // events were lost.
   if (!parsed.ok() || why.is_mistake || (session::process_session().can_count() && !why.is_beyond_backend))
     return false;
   switch (parsed.value().options.on_unavailable) {

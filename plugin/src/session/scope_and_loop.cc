@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "os/errors.h"
-#include "os/proc.h"
 #include "session/loops/loop_run.h"
 #include "session/session.h"
 #include "syscost/adapter.h"

@@ -20,7 +20,7 @@
 #include "os/message_output.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
-#include "session/extras/outside.h"
+#include "session/extras/command_options.h"
 #include "session/loops/loop_run.h"
 #include "session/options/option_table.h"
 #include "session/process/messages.h"
@@ -103,7 +103,7 @@ Result<void> Session::start(const adapter::Framework& framework) {
 
 Result<void> Session::start_outside(std::string_view program, std::string_view build_id,
                                     std::string_view obstacle_inside) {
-  if (Result<void> possible = become_outside(shared_.options); !possible.ok()) return possible;
+  if (Result<void> possible = prepare_for_command(shared_.options); !possible.ok()) return possible;
   shared_.options.obstacle_inside_command = obstacle_inside;
   Result<void> started = start({"bench run"});
   if (!started.ok()) return started;

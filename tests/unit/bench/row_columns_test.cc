@@ -56,6 +56,10 @@ TEST(RowColumns, HoldOneOfThreeOutcomes) {
   for (const char* outcome : {"crashed", "PASSED", "exited"}) {
     EXPECT_NE(load(test_row({{"outcome", outcome}})).problems.find("passed, failed or skipped"), std::string::npos)
         << outcome;
+    EXPECT_NE(
+        load(test_row() + testing::run_row({{"window", "end"}, {"outcome", outcome}})).problems.find("passed, failed"),
+        std::string::npos)
+        << outcome;
   }
 }
 

@@ -112,8 +112,8 @@ void note(const char* kind, const char* path) {
   line[size++] = '\n';
   const int fd = open(g_kept.notes, O_WRONLY | O_APPEND | O_CLOEXEC);
   if (fd < 0) return;
-  const SignalHold size_limit(SIGXFSZ);
-  [[maybe_unused]] const ssize_t written = write(fd, line, size);
+  SignalHold size_limit(SIGXFSZ);
+  if (write(fd, line, size) >= 0) size_limit.was_not_raised();
   close(fd);
 }
 

@@ -100,7 +100,6 @@ void note(const char* word, const std::string& text) {
   std::string line = std::string(word) + " " + text;
   std::replace(line.begin(), line.end(), '\n', '\0');  // as the preloaded part writes names
   line += '\n';
-  const SignalHold size_limit(SIGXFSZ);
   [[maybe_unused]] const ssize_t written = write(fd, line.data(), line.size());
   close(fd);
 }
@@ -214,5 +213,6 @@ int run(int argc, char** argv) {
 }  // namespace syscost::inject
 
 int main(int argc, char** argv) {
+  syscost::survive_size_limit();
   return syscost::inject::run(argc, argv);
 }

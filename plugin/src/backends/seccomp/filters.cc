@@ -278,17 +278,17 @@ bool may_install_tracer_filter(const Notification& call) {
 Result<void> check_tracer_filters() {
   const std::string status = read_small_file("/proc/self/status");
   const std::uint64_t tracer = number_in_status(status, "TracerPid").value_or(0);
-  const std::uint64_t filters = number_in_status(status, "Seccomp_filters").value_or(0);
+  const std::optional<std::uint64_t> filters = number_in_status(status, "Seccomp_filters");
   if (tracer == 0 || filters == 0) return {};
   const std::string proc = "/proc/" + std::to_string(tracer);
   const std::optional<std::uint64_t> of_tracer = number_in_status(read_small_file(proc + "/status"), "Seccomp_filters");
-  if (of_tracer.has_value() && *of_tracer >= filters) return {};
+  if (filters.has_value() && of_tracer >= filters) return {};
   std::string name = read_small_file(proc + "/comm");
   if (!name.empty()) name.pop_back();  // the end of the line
-  return Failure{"this process was started under a seccomp filter that may ask its tracer" +
-                     (name.empty() ? "" : " (" + printable(name) + ")") +
-                     ", and beside the filter of this backend the kernel would not ask it",
-                 "run it without the tracer, or without its filter (`strace --seccomp-bpf`), or take another backend"};
+  return Failure{
+      "this process has a seccomp filter that its tracer" + (name.empty() ? "" : " (" + printable(name) + ")") +
+          " does not have, so the filter may ask the tracer; beside this backend the kernel would not ask it",
+      "run it without the tracer, or without its filter (`strace --seccomp-bpf`), or take another backend"};
 }
 
 }  // namespace syscost::seccomp

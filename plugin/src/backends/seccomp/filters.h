@@ -75,9 +75,10 @@ Result<const LibseccompApi*> open_libseccomp();
 /// then. The thread waits in the call. Async-signal-safe; reads the thread's memory.
 bool may_install_tracer_filter(const Notification& call);
 
-/// Fails if this process has a tracer and a filter that its tracer does not have, which may ask that tracer: proot and
-/// `strace --seccomp-bpf` start a program so. It fails, too, if that cannot be told. Filters that both have, for example
-/// those of a container, ask nobody here: a tracer was not under itself when they were installed.
+/// Fails if this process has a tracer, and a filter that its tracer does not have and which may ask the tracer: proot
+/// and `strace --seccomp-bpf` start a program so. A sandbox between the two is refused, too: nothing tells its filter
+/// from theirs. Fails if the number of filters is unknown (Linux before 5.9). A filter that both have, for example a
+/// container's, asks no one: it is older than the tracing. A tracer outside the PID namespace is not seen.
 Result<void> check_tracer_filters();
 
 }  // namespace syscost::seccomp

@@ -74,6 +74,6 @@ Result<void> check_faults(const Options& all) {
 
 }  // namespace
 
-const OptionPart kFaultOptions = {kFaultEntries, check_faults};
+constinit const OptionPart kFaultOptions = {kFaultEntries, check_faults};
 
 }  // namespace syscost::session

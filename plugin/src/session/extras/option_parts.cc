@@ -67,14 +67,14 @@ Result<void> check_artifacts(const Options& all) {
   return {};
 }
 
-const OptionPart kLeakOptions = {kLeakEntries};
-const OptionPart kChildrenOptions = {kChildrenEntries, check_children};
-const OptionPart kArtifactsOptions = {kArtifactsEntries, check_artifacts};
+constinit const OptionPart kLeakOptions = {kLeakEntries};
+constinit const OptionPart kChildrenOptions = {kChildrenEntries, check_children};
+constinit const OptionPart kArtifactsOptions = {kArtifactsEntries, check_artifacts};
 
 }  // namespace
 
 std::span<const OptionPart* const> option_parts() {
-  // In the order in which people read them.
+  // In the order in which people read them, and in which their checks are made.
   static constexpr std::array kParts = {&kToolOptions,  &kLeakOptions,  &kChildrenOptions,  &kWhereOptions,
                                         &kFaultOptions, &kTraceOptions, &kSchedulerOptions, &kArtifactsOptions};
   return kParts;

@@ -134,6 +134,6 @@ Result<void> check_tools(const Options& all) {
 
 }  // namespace
 
-const OptionPart kToolOptions = {kToolEntries, check_tools, settle};
+constinit const OptionPart kToolOptions = {kToolEntries, check_tools, settle};
 
 }  // namespace syscost::session

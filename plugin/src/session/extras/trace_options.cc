@@ -98,7 +98,7 @@ Result<void> check_scheduler(const Options& all) {
 
 }  // namespace
 
-const OptionPart kTraceOptions = {kTraceEntries, check_trace};
-const OptionPart kSchedulerOptions = {kSchedulerEntries, check_scheduler};
+constinit const OptionPart kTraceOptions = {kTraceEntries, check_trace};
+constinit const OptionPart kSchedulerOptions = {kSchedulerEntries, check_scheduler};
 
 }  // namespace syscost::session

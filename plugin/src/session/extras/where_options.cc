@@ -64,6 +64,6 @@ Result<void> check_where(const Options& all) {
 
 }  // namespace
 
-const OptionPart kWhereOptions = {kWhereEntries, check_where};
+constinit const OptionPart kWhereOptions = {kWhereEntries, check_where};
 
 }  // namespace syscost::session

@@ -121,8 +121,8 @@ failure_detail::ChildRun Faults::run_in_child(const std::function<std::string()>
   const Result<std::vector<int>> threads = own_threads();
   if (!threads.ok()) return refuse(threads.failure().reason);
   // ThreadSanitizer's runtime has one of its own, and makes it anew in the child.
-  const std::size_t own_threads = loaded_function("__tsan_init") != nullptr ? 2 : 1;
-  if (threads.value().size() > own_threads) {
+  const std::size_t allowed = loaded_function("__tsan_init") != nullptr ? 2 : 1;
+  if (threads.value().size() > allowed) {
     return refuse("other threads run, and a fork child would have none of them");
   }
   const auto in_child = [&]() -> std::string {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What a user asks of the extras: the members of Options that the core does not read.
-//
-// An extra's flags, and what does not go together with them, are in session/extras.
+// The options of the extras, as members of Options. Their flags and checks are in session/extras.
 #pragma once
 
 #include <cstdint>

@@ -204,14 +204,15 @@ std::vector<std::string> split(std::string_view text, char mark) {
 }
 
 std::span<const OptionEntry> option_table() {
-  static const std::vector<OptionEntry> all = [] {
+  // Never destroyed: static destructors may still measure.
+  static const auto& all = *new const std::vector<OptionEntry>([] {
     std::vector<OptionEntry> entries(kOptions.begin(), kOptions.end());
     for (const OptionPart* part : option_parts())
       entries.insert(entries.end(), part->entries.begin(), part->entries.end());
     std::stable_sort(entries.begin(), entries.end(),
                      [](const OptionEntry& a, const OptionEntry& b) { return a.group < b.group; });
     return entries;
-  }();
+  }());
   return all;
 }
 

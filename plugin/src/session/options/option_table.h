@@ -47,7 +47,8 @@ struct Word {
   std::string_view about;
 };
 
-/// Words of the options of the core that have some.
+// Words of the options of the core that have some.
+
 /// In the order of BackendChoice.
 inline constexpr std::array kBackendWords = {
     Word{"auto", "the first of ebpf, dispatch and seccomp that works"},

@@ -10,7 +10,6 @@
 #include <climits>
 #include <utility>
 
-#include "os/environment.h"
 #include "os/text.h"
 #include "session/options/option_table.h"
 

@@ -13,7 +13,6 @@
 
 #include "core/cost_data.h"
 #include "csv/window_rows.h"
-#include "os/proc.h"
 #include "session/windows/backend_holder.h"
 #include "syscost/adapter.h"
 

@@ -2,7 +2,7 @@
 //
 // How many bytes a call moved or mapped, and whether it opened a file of the kernel. A table says for each syscall
 // where the number comes from. What is in an argument is kept in the thread's state when the call enters: at its end
-// the registers may have changed.
+// the registers may have changed. Only openat2 is read at its end (asked_how()).
 #pragma once
 
 #include "syscall_numbers.bpf.h"
@@ -124,7 +124,7 @@ static __always_inline struct byte_count bytes_of(const struct thread_state* thr
   switch (source) {
     case SYSCOST_BYTES_OPENS_HOW:
       asked = asked_how(asked, task, regs);
-      // fallthrough
+      __attribute__((fallthrough));
     case SYSCOST_BYTES_OPENS_1:
     case SYSCOST_BYTES_OPENS_2:
       path = asked & ~(1ULL << ASKED_SYNC);

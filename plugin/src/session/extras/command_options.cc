@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "session/extras/outside.h"
+#include "session/extras/command_options.h"
 
 #include <string>
 #include <string_view>
 
 namespace syscost::session {
 
-Result<void> become_outside(Options& all) {
+Result<void> prepare_for_command(Options& all) {
   if (all.backend == BackendChoice::none) {
     return Failure{"a command measured as a whole has only counts, and --backend none counts nothing",
                    "leave --backend out; or measure its tests: bench run --tests --backend none -- COMMAND"};
