@@ -68,11 +68,11 @@ const char* if_not_measured(const detail::CostData* data, bool detail::Measured:
   return data == nullptr || data->measured.*is_measured ? nullptr : what;
 }
 
-/// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason; if `missing` is not, the backend
+/// Sums `measure` over the chosen syscalls. If `data` is null, `why` is the reason; if `unmeasured` is not, the backend
 /// does not measure that. An assertion calls it inside a window, so a selector without a regular expression is parsed
 /// and applied without malloc.
 template <class Measure>
-Count sum(const detail::CostData* data, const Why& why, std::string_view selector, const char* missing,
+Count sum(const detail::CostData* data, const Why& why, std::string_view selector, const char* unmeasured,
           Measure measure) {
   std::array<std::byte, 1024> on_stack;
   std::pmr::monotonic_buffer_resource memory(on_stack.data(), on_stack.size(), &quiet_memory());
@@ -84,7 +84,7 @@ Count sum(const detail::CostData* data, const Why& why, std::string_view selecto
     return Count(std::make_shared<const Unavailable>(std::move(mistake)));
   }
   if (data == nullptr) return Count(why);
-  if (missing != nullptr) return not_measured(missing);
+  if (unmeasured != nullptr) return not_measured(unmeasured);
   if (data->filter != nullptr) {
     std::string missing = data->filter->left_out(chosen.value());
     if (!missing.empty()) {
@@ -197,8 +197,8 @@ namespace {
 Count sum_bytes(const detail::CostData* data, const Why& why, std::string_view selector,
                 std::optional<std::uint64_t> (*pick)(const ByteNumbers&)) {
   const BytesKnown known = data != nullptr ? data->measured.bytes : BytesKnown::none;
-  const char* const missing = data != nullptr && known == BytesKnown::none ? "bytes" : nullptr;
-  return sum(data, why, selector, missing, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
+  const char* const unmeasured = data != nullptr && known == BytesKnown::none ? "bytes" : nullptr;
+  return sum(data, why, selector, unmeasured, [=](SyscallId id, const Tally& tally) -> std::optional<std::uint64_t> {
     const std::optional<std::uint64_t> number = pick(byte_numbers(id, tally, known));
     if (number.has_value()) return number;
     const bool may_have = has_unknown_bytes(id) || pick(byte_numbers(id, tally, BytesKnown::all)).has_value();
