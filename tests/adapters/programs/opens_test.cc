@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Opens of files that the kernel writes as they are read, and opens of files whose writes are synced. Each call that
-// opens a path makes some.
+// Opens of files below /proc and /sys, and opens with O_SYNC, by each syscall that opens a path.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/openat2.h>
@@ -55,7 +54,7 @@ TEST(Opens, ThatSyncEachWrite) {
   open_how how{};
   how.flags = O_WRONLY | O_DSYNC;
   open_by(SYS_openat2, AT_FDCWD, null, reinterpret_cast<long>(&how), sizeof how);
-  // These flags are in a page that nobody has touched yet: it comes into memory when the kernel reads it.
+  // Again, with flags in a page that is not in memory yet. The kernel's read of the flags brings it in.
   const int file = memfd_create("flags", MFD_CLOEXEC);
   ASSERT_EQ(write(file, &how, sizeof how), static_cast<ssize_t>(sizeof how));
   void* const untouched = mmap(nullptr, sizeof how, PROT_READ, MAP_PRIVATE, file, 0);

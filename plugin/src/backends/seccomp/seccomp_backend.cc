@@ -187,8 +187,7 @@ Result<std::uint64_t> SeccompBackend::hidden_losses() {
     return Failure{
         "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because the process forbids "
         "to read it. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer "
-        "would "
-        "have denied was done",
+        "would have denied was done",
         "measure this program with ebpf or dispatch"};
   }
   const std::uint64_t takeovers = shared_.takeovers.load();
