@@ -190,8 +190,11 @@ class Many(unittest.TestCase):
             code, err = copy.end()
             self.assertEqual(code, 0, err)
 
-    def assert_nothing_left(self, copies):
+    def assert_nothing_left(self, copies, helper_ends=False):
+        """Without waiting for the end of a helper that stays for a further process, unless `helper_ends`."""
         programs = set().union(*(copy.programs for copy in copies))
+        for helper in [] if helper_ends else helpers():
+            os.kill(helper, signal.SIGKILL)
         # The kernel frees them, and the helper ends, some time after the last descriptor is closed: polling.
         for _ in range(2000):
             if not (loaded(programs) or helpers() or names_of_helpers()):
@@ -203,6 +206,15 @@ class Many(unittest.TestCase):
         copies = self.start(MANY)
         self.assert_one_pair(copies)
         self.assert_exact(copies)
+        self.assert_nothing_left(copies, helper_ends=True)
+
+    def test_one_after_the_other_they_have_one_helper(self):
+        copies = []
+        for _ in range(3):
+            copies += self.start(1)
+            self.assert_one_pair(copies[-1:])
+            self.assert_exact(copies[-1:])
+        self.assertEqual(len(set().union(*(copy.programs for copy in copies))), 3)
         self.assert_nothing_left(copies)
 
     def test_if_some_are_killed_in_any_order_the_others_count_exactly(self):
@@ -289,7 +301,7 @@ class Many(unittest.TestCase):
                 copy.go()
                 self.assertEqual(copy.process.wait(), 0)
                 self.assertEqual(len(daemons()), 1)
-                self.assert_nothing_left([copy])
+                self.assert_nothing_left([copy], helper_ends=True)
                 for daemon in daemons():
                     os.kill(daemon, signal.SIGKILL)
                 copy.end()
@@ -418,8 +430,6 @@ class Many(unittest.TestCase):
 
     def serve_everyone(self, *wrapper):
         """Starts a helper for all users, and returns it once it listens."""
-        while helpers():  # that of the test before ends some time after its last process
-            time.sleep(0.001)
         helper = subprocess.Popen([*wrapper, HELPER, "--for-everyone"])  # pylint: disable=consider-using-with
         self.addCleanup(helper.wait)
         self.addCleanup(helper.kill)

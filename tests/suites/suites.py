@@ -197,11 +197,14 @@ def adapter_for(gtest, name, args):
     """Our listener compiled against the GoogleTest that the suite brings: its classes differ between versions."""
     library = args.work / f"libsyscost_gtest_{name}.a"
     plugin = TOP / "plugin"
+    adapters = plugin / "src" / "adapters"
     objects = []
-    for unit in ("listener", "registration", "result_line", "test_windows", "versions"):
-        objects.append(args.work / f"{name}-{unit}.o")
-        run(["c++", "-std=c++17", "-O1", "-fPIC", "-w", f"-I{gtest}", f"-I{plugin}/include", f"-I{plugin}/src", "-c",
-             plugin / "src" / "adapters" / "gtest" / f"{unit}.cc", "-o", objects[-1]], args.work / f"{name}-adapter.log")
+    for unit in sorted([*(adapters / "gtest").glob("*.cc"), *(adapters / "names").glob("*.cc")]):
+        if unit.name == "main.cc":
+            continue
+        objects.append(args.work / f"{name}-{unit.stem}.o")
+        run(["c++", "-std=c++17", "-O1", "-fPIC", "-w", f"-I{gtest}", f"-I{plugin}/include", f"-I{plugin}/src", "-c", unit, "-o", objects[-1]],
+            args.work / f"{name}-adapter.log")
     run(["ar", "rcs", library, *objects], args.work / f"{name}-adapter.log")
     return library
 

@@ -8,7 +8,7 @@ import os
 import signal
 
 import stage
-from stage import HELPER, STRANGER, names
+from stage import STRANGER, helpers, names
 
 NAME = f"syscost-test-{os.getpid()}"
 
@@ -42,6 +42,8 @@ class ControlGroups(stage.Stage):
 
     def remove(self, path):
         self.end_all()
+        for helper in helpers():
+            os.kill(helper, signal.SIGKILL)
         # The end of its last process is no event for us.
         def is_removed():
             try:
@@ -50,18 +52,6 @@ class ControlGroups(stage.Stage):
                 return False
             return True
         self.wait_until(is_removed, f"{path} has processes")
-
-    def helpers(self):
-        """Process ids of the helpers, by their executable."""
-        found = []
-        for entry in os.listdir("/proc"):
-            try:
-                if entry.isdigit() and os.path.samefile(os.readlink(f"/proc/{entry}/exe"), HELPER):
-                    if os.readlink(f"/proc/{entry}/ns/net") == os.readlink("/proc/self/ns/net"):
-                        found.append(int(entry))
-            except OSError:
-                pass  # it has ended
-        return found
 
     def groups_of(self, pid):
         with open(f"/proc/{pid}/cgroup", encoding="utf-8") as text:
@@ -80,7 +70,7 @@ class ControlGroups(stage.Stage):
         beside = self.victim()
         self.assertEqual(len(names()), 2)
         victims = {self.groups_of(victim.process.pid) for victim in (inside, outside)}
-        self.assertEqual({self.groups_of(helper) for helper in self.helpers()}, victims)
+        self.assertEqual({self.groups_of(helper) for helper in helpers()}, victims)
         for victim in (inside, outside, beside):
             self.assert_sound(victim, exact=True)
 
@@ -97,7 +87,7 @@ class ControlGroups(stage.Stage):
     def test_a_group_that_is_killed_takes_no_counts_of_others_with_it(self):
         self.victim(group=self.group("a", "memory"))
         outside = self.victim(test="Loops")
-        for pid in self.helpers() + [one.process.pid for one in self.running]:
+        for pid in helpers() + [one.process.pid for one in self.running]:
             if f"{NAME}-a" in self.groups_of(pid):
                 os.kill(pid, signal.SIGKILL)
         self.assert_sound(outside, exact=True)

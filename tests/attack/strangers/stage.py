@@ -7,6 +7,7 @@ import os
 import re
 import select
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -117,7 +118,8 @@ class Stage(unittest.TestCase):
     def setUp(self):
         self.running = []
         self.addCleanup(self.end_all)
-        # Helpers of the last test: they end with their last client.
+        for helper in helpers():  # of the test before: they stay for a further client
+            os.kill(helper, signal.SIGKILL)
         self.wait_until(lambda: not names(), "a helper of the test before is still there")
 
     def needs(self, backend):
@@ -193,6 +195,19 @@ def names():
     """Of sockets of ours: abstract ones begin with @."""
     with open("/proc/net/unix", encoding="ascii", errors="replace") as table:
         return {line.split()[-1] for line in table if re.search(r"[@/]\S*syscost\S*$", line.rstrip()) and " 00010000 " in line}
+
+
+def helpers():
+    """Process ids of the helpers in our network, by their executable."""
+    found = []
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if (os.path.basename(os.readlink(f"/proc/{entry}/exe")) == os.path.basename(HELPER)
+                    and os.readlink(f"/proc/{entry}/ns/net") == os.readlink("/proc/self/ns/net")):
+                found.append(int(entry))
+        except OSError:
+            pass  # it has ended
+    return found
 
 
 def raise_loopback():

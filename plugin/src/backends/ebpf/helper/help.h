@@ -10,7 +10,8 @@ inline constexpr const char* kHelperHelp =
 
 This program holds syscost's BPF programs, so that all measured processes of a
 user share them. libsyscost.so starts it when a process measures by eBPF. It ends
-when its last client ends. You start it yourself only with `--for-everyone`.
+five seconds after its last client. You start it yourself only with
+`--for-everyone`.
 
 Users without CAP_BPF and CAP_PERFMON can measure by eBPF if the file of this
 program has both. Root grants them, again after each installation, with

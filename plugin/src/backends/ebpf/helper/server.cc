@@ -174,9 +174,10 @@ void Server::run() {
     bury_the_gone();
     detach_unless_wanted();
     closer_.close_all();
+    make_spare_slot();
     // A client that is queued at this instant finds the socket closed; it begins again and starts another helper.
     if (clients_.empty() && policy_ == Clients::own_user) accept_clients();
-  } while (!clients_.empty() || policy_ == Clients::everyone);
+  } while (!clients_.empty() || policy_ == Clients::everyone || (policy_ == Clients::own_user && Clock::now() < end()));
 }
 
 // ---- clients --------------------------------------------------------------------------------------------------------
@@ -227,22 +228,27 @@ void Server::close_connection(int socket) {
 int Server::milliseconds_to_wait() const {
   int least = closer_.empty() ? -1 : kPauseBeforeClosingMs;
   const Clock::time_point now = Clock::now();
-  for (const Client& client : clients_) {
-    if (client.place.has_value()) continue;
-    // A client that is joining asked while others were served, or has to wait for its share of the time.
-    const Clock::time_point until =
-        client.is_joining ? join_rate_.next(client.user) : client.since + kPatienceWithTheIdle;
+  const auto wait_until = [&](Clock::time_point until) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(std::max(until, now) - now);
     const int milliseconds = std::max(0, static_cast<int>(left.count()));
     if (least < 0 || milliseconds < least) least = milliseconds;
+  };
+  for (const Client& client : clients_) {
+    if (client.place.has_value()) continue;
+    // A client that is joining asked while others were served, or has to wait for its share of the time.
+    wait_until(client.is_joining ? join_rate_.next(client.user) : client.since + kPatienceWithTheIdle);
   }
+  if (clients_.empty() && last_left_) wait_until(end());
   return least;
 }
 
 void Server::bury_the_gone() {
   for (const Client& client : clients_) {
     if (!client.is_gone) continue;
-    if (client.place.has_value()) loaded_->value().give_back(*client.place);
+    if (client.place.has_value()) {
+      loaded_->value().give_back(*client.place);
+      last_left_ = Clock::now();
+    }
     close_connection(client.socket);
     if (client.process >= 0) close(client.process);
   }
@@ -374,7 +380,7 @@ void Server::serve_joining() {
     }
   }
   if (joining.empty()) return;
-  const Result<std::vector<LoadedPrograms::ProcessSlot>> places = loaded_->value().make_slots(joining.size());
+  const Result<std::vector<LoadedPrograms::ProcessSlot>> places = take_slots(joining.size());
   const Result<void> attached = places.ok() ? attach() : places.failure();
   std::size_t served = 0;
   if (places.ok()) {
@@ -394,6 +400,19 @@ void Server::serve_joining() {
     refuse(*joining[served],
            places.ok() ? Failure{"no place is left", "measure fewer processes at once"} : places.failure());
   }
+}
+
+/// Fewer when there is no room; empty is a failure.
+Result<std::vector<LoadedPrograms::ProcessSlot>> Server::take_slots(std::size_t count) {
+  if (count > 1 || !spare_slot_) return loaded_->value().make_slots(count);
+  return std::vector{*std::exchange(spare_slot_, std::nullopt)};
+}
+
+/// Everyone's helper counts the memory of each place to its user, and one that has a single client needs no further place.
+void Server::make_spare_slot() {
+  if (policy_ != Clients::own_user || spare_slot_ || !loaded_ || !loaded_->ok()) return;
+  const Result<std::vector<LoadedPrograms::ProcessSlot>> made = loaded_->value().make_slots(1);
+  if (made.ok()) spare_slot_ = made.value().front();
 }
 
 void Server::welcome(Client& client, const LoadedPrograms::ProcessSlot& place) {

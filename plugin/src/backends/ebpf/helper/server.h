@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Server: gives measured processes places at one pair of programs, for as long as there are any.
+// Server: gives measured processes places at one pair of programs, for as long as there are any, and a moment longer: the
+// tests of ctest come one after the other, and the kernel needs 100 ms to verify the programs again.
 //
 // The programs are attached exactly while some client wants to be counted. A client gets only the maps it may write.
 // Programs and attachments stay here, so that no client can attach them a second time, or keep them attached. A client
@@ -50,6 +51,9 @@ enum class Arrival {
   end,          ///< The other end is gone.
 };
 
+/// So long the helper of a user stays after its last client. Its programs are loaded then, but not attached.
+inline constexpr std::chrono::seconds kStaysAfterTheLast{5};
+
 /// Takes the next message, and no descriptor. `may_bring_descriptors`: unless refuses_descriptors(). `sender` is of a
 /// question or of nonsense.
 Arrival receive_question(int connection, bool may_bring_descriptors, Question& question, Sender& sender);
@@ -73,7 +77,7 @@ class Closer {
 class Server {
  public:
   enum class Clients {
-    own_user,  ///< Those of the user that we run as; ends with the last.
+    own_user,  ///< Those of the user that we run as; ends kStaysAfterTheLast after the last.
     everyone,  ///< All users'; does not end.
     one,       ///< The process that started us, which alone may say what the programs look for.
   };
@@ -84,7 +88,7 @@ class Server {
   /// for a place.
   Server(int socket, Clients clients, Result<LoadedPrograms> pair);
 
-  /// Returns when the last client is gone.
+  /// Returns when the last client is gone; for `own_user` kStaysAfterTheLast later, if there is no further client.
   void run();
 
  private:
@@ -115,7 +119,11 @@ class Server {
   Answer report(const Client& client) const;
   void answer(Client& client, const Answer& message, const PassedDescriptors& passed = {});
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
+  Result<std::vector<LoadedPrograms::ProcessSlot>> take_slots(std::size_t count);
+  void make_spare_slot();
   int milliseconds_to_wait() const;
+  /// When a helper without clients ends.
+  Clock::time_point end() const { return last_left_.value_or(Clock::time_point::min()) + kStaysAfterTheLast; }
   void bury_the_gone();
   void close_connection(int socket);
   std::size_t count_of(uid_t user, bool with_place) const;
@@ -128,7 +136,9 @@ class Server {
   bool may_get_descriptors_;
   Closer closer_;
   std::optional<Result<LoadedPrograms>> loaded_;
+  std::optional<LoadedPrograms::ProcessSlot> spare_slot_;  ///< Made ahead: the kernel takes 10 ms for it.
   std::vector<Client> clients_;
+  std::optional<Clock::time_point> last_left_;  ///< When the last client with a place was gone.
   JoinRate join_rate_;
   std::optional<std::uint64_t> memory_limit_;  ///< Of our control group; for everyone's helper.
   std::vector<int> links_;
