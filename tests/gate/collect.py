@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The runs that tests/gate/measure judges: whole suites, unchanged, and single programs with one system call more.
 
-Everything is kept in files, `WORK/gate/SUITE/BACKEND/run-00.csv` and `slip-000.csv`, so that a measurement that was
-stopped goes on where it was. A suite runs as its users run it, by ctest. Its temporary folder is empty before each
+Everything is kept in files, `WORK/gate/SUITE/CONDITION/run-00.csv` and `slip-000.csv`, so that a measurement that was
+stopped goes on where it was. A condition is a backend, alone (`ebpf`) or on a busy machine (`ebpf-load-8`). A suite runs as its users run it, by ctest. Its temporary folder is empty before each
 run, as on a machine that CI has just started.
 """
 import fcntl
@@ -20,6 +20,22 @@ from programs import LONGEST, SUITES, environment, give_up, programs_of, run_qui
 SLIPPED = ["getppid", "lseek", "write", "read", "openat"]
 
 
+def backend_of(condition):
+    return condition.partition("-load-")[0]
+
+
+@contextmanager
+def load(processes):
+    """Keeps `processes` processes busy."""
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(processes)]  # pylint: disable=consider-using-with
+    try:
+        yield
+    finally:
+        for one in busy:
+            one.kill()
+            one.wait()
+
+
 class Collection:
     """The runs of one suite."""
 
@@ -30,11 +46,14 @@ class Collection:
         self.same = SUITES[name].get("variables", {})  # for all its programs: filters
         self.folder = args.work / name
 
-    def runs(self, backend):
-        return sorted((self.place / backend).glob("run-??.csv"))
+    def conditions(self):
+        return sorted({run.parent.name for run in self.place.glob("*/run-??.csv") if backend_of(run.parent.name) in self.args.backends})
 
-    def slips(self, backend):
-        return sorted((self.place / backend).glob("slip-???.json"))
+    def runs(self, condition):
+        return sorted((self.place / condition).glob("run-??.csv"))
+
+    def slips(self, condition):
+        return sorted((self.place / condition).glob("slip-???.json"))
 
     def programs(self):
         """The programs that ctest starts and that have rows: name, command, folder, variables, tests, clock calls."""
@@ -83,9 +102,10 @@ class Collection:
         output.unlink(missing_ok=True)
         run_quietly([*self.inside(), *test["command"]], test["folder"], **{**self.variables(output, backend, **more), **test["variables"]})
 
-    def run_suite(self, backend, number):
+    def run_suite(self, condition, number):
         """The whole suite once, by ctest."""
-        output = self.place / backend / f"run-{number:02}.csv"
+        backend = backend_of(condition)
+        output = self.place / condition / f"run-{number:02}.csv"
         if output.exists():
             return False
         output.parent.mkdir(exist_ok=True)
@@ -93,17 +113,22 @@ class Collection:
         partial.unlink(missing_ok=True)
         names = "|".join(re.escape(test["name"]) for test in self.programs())
         began = time.monotonic()
-        done = subprocess.run([*self.inside(), "ctest", "-R", f"^({names})$", "--timeout", str(LONGEST)], cwd=self.folder,
-                              env=environment(**self.variables(partial, backend)), capture_output=True, text=True, errors="replace", check=False)
+        command = [*self.inside(), "ctest", "-R", f"^({names})$", "--timeout", str(LONGEST * (1 + self.args.load))]
+        while "***Timeout" in (done := subprocess.run(command, cwd=self.folder, env=environment(**self.variables(partial, backend)),
+                                                      capture_output=True, text=True, errors="replace", check=False)).stdout:
+            # A program that hangs is red in any CI. cpr's test server waits for a signal that may have come before.
+            print(f"{self.name} {condition} run {number} once more: a program hung", flush=True)
+            partial.unlink(missing_ok=True)
         if not partial.exists():
-            give_up(f"{self.name}: ctest wrote no rows under {backend}: {done.stdout[-500:]}{done.stderr[-500:]}")
+            give_up(f"{self.name}: ctest wrote no rows under {condition}: {done.stdout[-500:]}{done.stderr[-500:]}")
         output.with_suffix(".log").write_text(f"{time.monotonic() - began:.1f} s\n{done.stdout[-3000:]}", encoding="utf-8")
         partial.rename(output)
         return True
 
-    def slip(self, backend, number):
+    def slip(self, condition, number):
         """A run of one program with one call more at a random place; and one without it, once for each program."""
-        told = self.place / backend / f"slip-{number:03}.json"
+        backend = backend_of(condition)
+        told = self.place / condition / f"slip-{number:03}.json"
         if told.exists():
             return False
         chance = random.Random(f"{self.args.seed}/{self.name}/{number}")
@@ -137,8 +162,9 @@ class Collection:
             for backend in self.args.backends:
                 if time.time() > until:
                     return
-                with self.alone(backend):
-                    if self.run_suite(backend, number):
-                        print(f"{self.name} {backend} run {number}", flush=True)
+                condition = f"{backend}-load-{self.args.load}" if self.args.load else backend
+                with self.alone(backend), load(self.args.load):
+                    if self.run_suite(condition, number):
+                        print(f"{self.name} {condition} run {number}", flush=True)
                     for slip in range(number * slips // runs, (number + 1) * slips // runs):
-                        self.slip(backend, slip)
+                        self.slip(condition, slip)

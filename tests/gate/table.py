@@ -34,10 +34,10 @@ def is_kept(result):
     return all(red + named)
 
 
-def line(name, backend, result):
+def line(name, condition, result):
     power, slips, pairs, recipe = (result[part] for part in ("power", "slips", "pairs", "recipe"))
     shown = pairs["of"] * power["tests"]
-    cells = [name, str(power["tests"]), backend, str(result["runs"]), of(pairs["red"], pairs["of"]),
+    cells = [name, str(power["tests"]), condition.replace("-load-", ", load "), str(result["runs"]), of(pairs["red"], pairs["of"]),
              f"{100 * pairs['doubts'] / shown:.1f} %" if shown else "-", of(recipe["red"], recipe["of"]),
              str(recipe["further"][len(recipe["further"]) // 2]) if recipe["further"] else "-",
              found((slips["red"], slips["doubt"], slips["made"])),
@@ -49,13 +49,13 @@ def line(name, backend, result):
 def alarms(results):
     """Each cell that was red without a reason, most often first."""
     cells = {}
-    for (name, backend), result in results.items():
+    for (name, condition), result in results.items():
         for how in ("pairs", "recipe"):
             for test, syscall, detail, times in result[how]["cells"]:
                 if syscall == "errored":
                     continue
                 row = cells.setdefault((name, test, syscall + (f" {detail}" if detail else "")), {"pairs": {}, "recipe": {}})
-                row[how][backend] = times
+                row[how][condition] = times
     return sorted(cells.items(), key=lambda one: (-sum(one[1]["pairs"].values()) - sum(one[1]["recipe"].values()), one[0]))
 
 
@@ -64,11 +64,11 @@ def text(results):
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     lines = [
         f"Measured on {datetime.date.today()}: {os.cpu_count()} vCPU, {memory:.0f} GiB, Linux {platform.release().split('-')[0]}, "
-        f"glibc {platform.libc_ver()[1]}, other work on the machine all the time.", "",
-        "| suite | tests | backend | runs | red, n=1 | in doubt, n=1 | red, recipe | further runs | a call slipped in, n=1 | "
+        f"glibc {platform.libc_ver()[1]}. *load 8*: while 8 processes were busy.", "",
+        "| suite | tests | under | runs | red, n=1 | in doubt, n=1 | red, recipe | further runs | a call slipped in, n=1 | "
         "written, n=1 | written, recipe | varying cells | +10 %, recipe |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
-    lines += [line(name, backend, result) for (name, backend), result in results.items()]
+    lines += [line(name, condition, result) for (name, condition), result in results.items()]
     total = sum(next(one["power"]["tests"] for (name, _), one in results.items() if name == suite)
                 for suite in dict.fromkeys(name for name, _ in results))
     lines += ["", f"{total} tests. `bench` said the same of a call slipped into a test and of one written into the CSV in {of(agree, made)} cases."]
@@ -79,7 +79,7 @@ def text(results):
         for suite in dict.fromkeys(name for name, _ in results):
             of_suite = [one for one in rows if one[0][0] == suite]
             for (name, test, cell), how in of_suite[:SHOWN]:
-                shown = [", ".join(f"{backend} {times}" for backend, times in how[one].items()) for one in ("pairs", "recipe")]
+                shown = [", ".join(f"{condition} {times}" for condition, times in how[one].items()) for one in ("pairs", "recipe")]
                 lines.append(f"| {name} | {test} | {cell} | {shown[0]} | {shown[1]} |")
             if len(of_suite) > SHOWN:
                 lines.append(f"| {suite} | and {len(of_suite) - SHOWN} more | | | |")
