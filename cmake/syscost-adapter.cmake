@@ -49,7 +49,8 @@ function(syscost_add_adapter name)
     syscost_own_language(${target} 17)
     # Not this build's code: its warnings and checkers have no say, its -Werror must not break.
     target_compile_options(${target} PRIVATE -w)
-    set_target_properties(${target} PROPERTIES
+    # Compiled as one file, so that the framework's headers are read once.
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0
       POSITION_INDEPENDENT_CODE ON
       CXX_CLANG_TIDY "" CXX_CPPCHECK "" CXX_CPPLINT "" CXX_INCLUDE_WHAT_YOU_USE ""
       ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/syscost")
