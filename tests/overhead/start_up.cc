@@ -51,8 +51,33 @@ struct Cost {
   double cpu_ms() const { return program_ms + others_ms; }
 };
 
+constexpr std::string_view kHelper = "syscost-ebpf-he";  // as the kernel calls it: 15 letters at most
+
+/// Our child that is called so by the kernel; nullopt when there is none.
+std::optional<std::filesystem::path> child_called(std::string_view name) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::string stat;
+    if (!std::getline(std::ifstream(entry.path() / "stat"), stat)) continue;
+    const std::size_t end = stat.rfind(')');
+    const std::size_t begin = stat.find('(');
+    if (end == std::string::npos || stat.substr(begin + 1, end - begin - 1) != name) continue;
+    if (std::atoi(stat.c_str() + end + 4) == getpid()) return entry.path();  // `) S PARENT`
+  }
+  return std::nullopt;
+}
+
+std::optional<double> cpu_ms_of_helper() {
+  const auto folder = child_called(kHelper);
+  if (!folder) return std::nullopt;
+  double ns = 0;
+  std::ifstream(*folder / "schedstat") >> ns;
+  return ns / 1e6;
+}
+
 /// Waits for the processes that we inherited from programs that have ended. Returns the sum of their CPU times.
 double reap_orphans_ms(const std::string& program) {
+  // The helper would stay for a further program.
+  if (const auto helper = child_called(kHelper)) kill(std::atoi(helper->filename().c_str()), SIGTERM);
   double all_ms = 0;
   for (const Clock::time_point begin = Clock::now();;) {
     const std::optional<double> one_ms = Process::reap_any_ms();
@@ -66,22 +91,6 @@ double reap_orphans_ms(const std::string& program) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-}
-
-/// CPU time of our child that is called so by the kernel (15 letters at most); nullopt when there is none.
-std::optional<double> cpu_ms_of_child(std::string_view name) {
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::string stat;
-    if (!std::getline(std::ifstream(entry.path() / "stat"), stat)) continue;
-    const std::size_t end = stat.rfind(')');
-    const std::size_t begin = stat.find('(');
-    if (end == std::string::npos || stat.substr(begin + 1, end - begin - 1) != name) continue;
-    if (std::atoi(stat.c_str() + end + 4) != getpid()) continue;  // `) S PARENT`
-    double ns = 0;
-    std::ifstream(entry.path() / "schedstat") >> ns;
-    return ns / 1e6;
-  }
-  return std::nullopt;
 }
 
 Cost run_program(const std::string& program, const std::vector<std::string>& flags) {
@@ -104,13 +113,12 @@ Cost run_alone(const std::string& program, const std::vector<std::string>& flags
 
 /// The same while another measured process keeps the eBPF helper.
 Cost run_beside_helper(const std::string& program, const std::vector<std::string>& flags) {
-  constexpr std::string_view kHelper = "syscost-ebpf-he";
   Process keeper({beside("overhead_worker"), "stay", "1"});
   if (!keeper.read_until("ready")) throw std::runtime_error(keeper.output().substr(0, keeper.output().find('\n')));
-  const std::optional<double> before_ms = cpu_ms_of_child(kHelper);
+  const std::optional<double> before_ms = cpu_ms_of_helper();
   if (!before_ms) throw std::runtime_error("no helper of ours: another one, for everyone, serves this machine");
   Cost cost = run_program(program, flags);
-  cost.others_ms = cpu_ms_of_child(kHelper).value_or(*before_ms) - *before_ms;
+  cost.others_ms = cpu_ms_of_helper().value_or(*before_ms) - *before_ms;
   keeper.signal(SIGKILL);
   keeper.wait();
   reap_orphans_ms(program);
