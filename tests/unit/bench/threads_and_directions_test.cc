@@ -97,6 +97,27 @@ TEST(KernelFiles, LeaveReadsInDoubt) {
       << rows[0].reason;
 }
 
+// glog: libunwind validates the addresses of a stack, which begins elsewhere in each process.
+TEST(MappedAddresses, LeaveTheCallsThatAskForThemInDoubt) {
+  const auto calls = [](double mincores, double writes, double closes) {
+    std::vector<stats::SyscallSummary> all = {syscall("write", exact(writes)), syscall("close", exact(closes))};
+    if (mincores > 0) all.push_back(syscall("mincore", exact(mincores)));
+    return with_others(false, std::move(all));
+  };
+  EXPECT_EQ(verdict(calls(3, 3, 1), calls(4, 4, 1)), Verdict::in_doubt);
+  EXPECT_EQ(verdict(calls(0, 3, 1), calls(0, 4, 1)), Verdict::regressed);
+  EXPECT_EQ(verdict(calls(3, 3, 1), calls(3, 3, 1)), Verdict::same);
+}
+
+// c-ares: it draws until the number of a query is a free one.
+TEST(RandomNumbers, LeaveTheirOwnCallsInDoubt) {
+  const auto calls = [](double randoms, double reads) {
+    return with_others(false, {syscall("getrandom", exact(randoms)), syscall("read", exact(reads))});
+  };
+  EXPECT_EQ(verdict(calls(1, 3), calls(2, 3)), Verdict::in_doubt);
+  EXPECT_EQ(verdict(calls(1, 3), calls(1, 4)), Verdict::regressed);
+}
+
 TEST(Threads, OfOneAreFailuresThatAreTooEarlyNoChange) {
   const auto reads = [](double calls, double too_early) {
     stats::SyscallSummary read = syscall("read", exact(calls));
