@@ -23,6 +23,7 @@ libboost-dev    | -            | Boost.Math, the distributions for bench's stati
 zlib1g-dev      | -            | .csv.gz files in bench
 libcurl4-openssl-dev | -       | headers for bench export; the library is opened at run time
 libtomlplusplus-dev | -        | reader of bench's budgets
+libfccp-dev     | -            | fast-cpp-csv-parser, the reader of bench's CSVs
 "
 
 readonly packages_test="

@@ -26,7 +26,7 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
 
   # Parts of other projects that are compiled in, mostly from headers.
   if(NOT component STREQUAL "devel")
-    foreach(library nlohmann-json3-dev libcli11-dev libfmt-dev libtomlplusplus-dev libboost-dev)
+    foreach(library nlohmann-json3-dev libcli11-dev libfmt-dev libtomlplusplus-dev libfccp-dev libboost-dev)
       if(component STREQUAL "library" AND NOT library STREQUAL "nlohmann-json3-dev")
         continue()
       endif()

@@ -70,7 +70,7 @@ void add(const csv::Row& row, MeasuredWindow& window, std::vector<std::string>& 
 Measured from_csv(const Case& one, const std::string& text) {
   Measured measured;
   csv::Problems faults;
-  const auto take = [&](const csv::Row& row, csv::Skip& /*skip*/) -> std::string {
+  const auto take = [&](const csv::Row& row) -> std::string {
     if (row.text(Column::kKind) != "test") return {};
     for (const Window& window : one.windows) {
       if (row.text(Column::kTest) != "Conformance." + not_linked_test(window)) continue;

@@ -39,7 +39,7 @@ std::uint64_t count_rows(const std::string& path) {
   std::uint64_t rows = 0;
   if (!input.open(problems)) return rows;
   syscost::bench::csv::read_csv(
-      path, input.bytes(), [&](const auto&, auto&) { return ++rows, std::string(); }, problems);
+      path, input.bytes(), [&](const auto&) { return ++rows, std::string(); }, problems);
   return problems.empty() ? rows : 0;
 }
 

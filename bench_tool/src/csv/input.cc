@@ -365,9 +365,8 @@ bool LineSource::fill() {
     searched_ -= begin_;
     begin_ = 0;
   }
-  if (end_ + kBlockBytes / 2 + kReadableAfterLine > buffer_.size())
-    buffer_.resize(end_ + kBlockBytes + kReadableAfterLine);
-  const std::size_t got = read_bytes_(buffer_.data() + end_, buffer_.size() - kReadableAfterLine - end_);
+  if (end_ + kBlockBytes / 2 > buffer_.size()) buffer_.resize(end_ + kBlockBytes);
+  const std::size_t got = read_bytes_(buffer_.data() + end_, buffer_.size() - end_);
   is_at_end_ = got == 0;
   end_ += got;
   has_nul_ = std::memchr(buffer_.data(), '\0', end_) != nullptr;

@@ -42,7 +42,7 @@ class Input {
 
   // The input must be open for the following.
 
-  /// True for a regular file that is not packed: several threads can read any part of it, at once and more than once.
+  /// True for a regular file that is not packed: it can be read more than once.
   bool is_regular() const { return is_regular_; }
   /// The size of a regular file in bytes, from when it was opened.
   std::uint64_t size() const { return size_; }
@@ -104,7 +104,7 @@ inline constexpr std::size_t kEndlessLineBytes = std::size_t{64} << 20;
 enum class Damage { none, too_long, has_nul, endless };
 
 struct Line {
-  std::string_view text;  ///< Without the line end. You may read kReadableAfterLine bytes after it; they mean nothing.
+  std::string_view text;     ///< Without the line end.
   std::uint64_t number = 0;  ///< From 1.
   Damage damage = Damage::none;
 };
@@ -115,9 +115,6 @@ struct Line {
 /// bounded. After a bad line the next lines are handed out as usual.
 class LineSource {
  public:
-  /// How many bytes you may read after a line's text. So you can read it in steps of 16 bytes, up to its end.
-  static constexpr std::size_t kReadableAfterLine = 16;
-
   explicit LineSource(ReadBytes read_bytes) : read_bytes_(std::move(read_bytes)) {}
 
   /// Hands out the next line, which stays until the next call; false at the end. A byte order mark is no part of the

@@ -29,13 +29,11 @@ void Problems::remark(const std::string& file, std::string message) {
   }
 }
 
-void Problems::append(const Problems& other, std::uint64_t lines_before) {
+void Problems::append(const Problems& other) {
   std::map<std::string, std::size_t> named;
   for (const Problem& problem : named_) ++named[problem.file];
   for (const Problem& problem : other.named_) {
-    if (++named[problem.file] > kNamedPerFile) continue;
-    named_.push_back(problem);
-    if (problem.line != 0) named_.back().line += lines_before;
+    if (++named[problem.file] <= kNamedPerFile) named_.push_back(problem);
   }
   for (const auto& [file, count] : other.count_by_file_) count_by_file_[file] += count;
   total_ += other.total_;

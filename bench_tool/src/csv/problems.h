@@ -27,8 +27,8 @@ class Problems {
   void add_unnamed(const std::string& file, std::size_t count);
   /// Notes what was read as it is, and what a reader must know of it: it changes no exit code.
   void remark(const std::string& file, std::string message);
-  /// Adds the notes of `other`. `lines_before`: the lines of the file before the first line that `other` counted.
-  void append(const Problems& other, std::uint64_t lines_before = 0);
+  /// Adds the notes of `other`.
+  void append(const Problems& other);
   /// Adds the notes of another reading, perhaps of the same files. Leaves out notes that are here already.
   void append_unnoted(const Problems& other);
 

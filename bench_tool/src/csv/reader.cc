@@ -6,17 +6,16 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <exception>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "csv/table.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::csv {
 namespace {
-
-// Two lines are read in full: the header, and the row after it, which tells the version.
-constexpr std::uint64_t kFirstPlainLine = 3;
 
 /// The end of each row. A line without it is no row. A line with it may still be none: a quoted cell can hold it.
 const std::string kRowEnd = std::string(",") + std::string(schema::kEndMark);
@@ -71,13 +70,10 @@ std::uint64_t version_of(std::string_view line) {
   return error == std::errc() && rest != end && (*rest == ',' || *rest == '"') ? version : 0;
 }
 
-/// True for a header line among the rows. If a row ends as it should, its other columns need no check.
-bool is_header(const Row& row) {
-  return row.text(schema::Column::kSchemaVersionColumn) == schema::kColumnNames.front();
-}
-
 const char* const kJoined = ": files joined? Give bench a folder that holds them instead";
 const std::string kSecondHeader = std::string("a second header") + kJoined;
+const char* const kOpenQuote =
+    "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
 const char* const kTorn = "the row stops before its last column (`end`): torn by a crash or a full disk; not counted";
 
 }  // namespace
@@ -87,13 +83,22 @@ std::string version_fault(std::uint64_t version) {
                      schema::kSchemaVersion);
 }
 
+std::optional<std::string_view> beginning_of(std::string_view line, schema::Column column) {
+  std::size_t end = 0;
+  for (auto left = static_cast<std::size_t>(column); left > 0; --left) {
+    end = line.find(',', end);
+    if (end == std::string_view::npos) return std::nullopt;
+    ++end;
+  }
+  const std::string_view beginning = line.substr(0, end);
+  return beginning.find('"') == std::string_view::npos ? std::optional(beginning) : std::nullopt;
+}
+
 /// The loop over the lines; a class so that Row can hand it its cells.
 class RowReader {
  public:
   RowReader(const std::string& name, ReadBytes bytes, Problems& problems)
       : name_(name), problems_(problems), lines_(std::move(bytes)) {}
-
-  std::uint64_t lines() const { return lines_.lines(); }
 
   /// False when the rest of the file is not ours to read.
   bool read_header() {
@@ -123,78 +128,122 @@ class RowReader {
     return false;
   }
 
-  void read_rows(const RowHandler& handle) {
-    Line line = first_;
-    for (bool is_there = has_first_ || lines_.next(line); is_there; is_there = lines_.next(line)) {
-      if (line.damage == Damage::none && line.text.empty()) continue;  // an editor leaves one at the end
-      std::string fault = damage_text(line.damage);
-      if (fault.empty() && line.number >= kFirstPlainLine && !has_row_end(line.text)) fault = kTorn;
-      if (fault.empty()) {
-        if (skips_ && line.text.starts_with(skipped_)) continue;
-        fault = take(line, handle);
-      }
-      if (!fault.empty()) problems_.add(name_, line.number, std::move(fault));
+  void read_rows(const RowHandler& handle, const std::string& only_run) {
+    only_run_ = only_run;
+    Table<schema::kColumnCount> table(
+        name_, [this] { return next_line(); }, 1);
+    while (table.next()) {
+      std::string fault = fault_of(table);
+      if (fault.empty()) fault = take(table, handle);
+      if (!fault.empty()) problems_.add(name_, table.line(), std::move(fault));
     }
+    if (failure_) std::rethrow_exception(failure_);
   }
 
  private:
-  static std::string damage_text(Damage damage) {
-    switch (damage) {
+  /// What is wrong with a line before it is split. Such a line goes to the library as a row of this sign, this number,
+  /// the line's version, and empty cells, so that it is reported in its turn.
+  enum Fault : char { none, too_long, has_nul, endless, second_header, other_version, open_quote, torn };
+  static constexpr char kSign = '!';
+
+  std::optional<std::string_view> next_line() {
+    Line line = first_;
+    try {
+      if (!has_first_ && !lines_.next(line)) return std::nullopt;
+    } catch (const std::system_error&) {
+      failure_ = std::current_exception();  // after the rows before
+      return std::nullopt;
+    }
+    has_first_ = false;
+    if (line.damage == Damage::none && line.text.empty()) return line.text;  // an editor leaves one at the end
+    const Fault fault = fault_of(line);
+    if (fault == Fault::none) return is_needed(line.text) ? line.text : std::string_view();
+    marked_ = fmt::format("{}{}{}", kSign, static_cast<int>(fault), version_of(line.text));
+    marked_.append(schema::kColumnCount - 1, ',');
+    return marked_;
+  }
+
+  static Fault fault_of(const Line& line) {
+    switch (line.damage) {
       case Damage::too_long:
-        return fmt::format("longer than {} bytes: not written by syscost", kMaxLineBytes);
+        return Fault::too_long;
       case Damage::has_nul:
-        return "holds NUL bytes: damaged, or not text";
+        return Fault::has_nul;
       case Damage::endless:
-        return fmt::format("longer than {} MiB: not written by syscost; what follows is not read",
-                           kEndlessLineBytes >> 20U);
+        return Fault::endless;
       case Damage::none:
         break;
     }
-    return {};
-  }
-
-  std::string take(const Line& line, const RowHandler& handle) {
-    constexpr auto kRecord = static_cast<std::size_t>(schema::Column::kRecord);
-    const bool repeats_key = !key_.empty() && line.text.starts_with(key_);
-    Cells& cells = row_.cells_;
-    const SplitFault split =
-        repeats_key && splits_key_ ? cells.split_after(line.text, kRecord) : cells.split(line.text);
-    splits_key_ = false;
-    if (split != SplitFault::none) return split_text(split, line.text);
-    if (row_.text(schema::Column::kEnd) != schema::kEndMark) return kTorn;
-    if (is_header(row_)) return kSecondHeader;
-    row_.line_ = line.number;
-    row_.repeats_key_ = repeats_key;
-    if (!repeats_key) key_.assign(line.text.substr(0, cells.begin_in_line(kRecord)));
-    splits_key_ = true;
-    Skip skip = Skip::nothing;
-    std::string fault = handle(row_, skip);
-    skips_ = skip != Skip::nothing;
-    if (skips_) {
-      const schema::Column end = skip == Skip::key ? schema::Column::kRecord : schema::Column::kPid;
-      skipped_.assign(line.text.substr(0, cells.begin_in_line(static_cast<std::size_t>(end))));
-    }
-    return fault;
-  }
-
-  std::string split_text(SplitFault fault, std::string_view line) const {
     // Joined files of two versions have lines of two lengths.
-    if (line.substr(line.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) return kSecondHeader;
-    if (const std::uint64_t version = version_of(line); version != 0 && version != schema::kSchemaVersion) {
-      return fmt::format("a row of schema version {} in a file of another one{}", version, kJoined);
+    if (line.text.substr(line.text.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) {
+      return Fault::second_header;
     }
-    switch (fault) {
+    const std::uint64_t version = version_of(line.text);
+    if (version != 0 && version != schema::kSchemaVersion) return Fault::other_version;
+    if (has_row_end(line.text)) return Fault::none;
+    return std::count(line.text.begin(), line.text.end(), '"') % 2 == 0 ? Fault::torn : Fault::open_quote;
+  }
+
+  /// False for rows of another run, after the first of them with the same beginning.
+  bool is_needed(std::string_view line) {
+    if (only_run_.empty()) return true;
+    if (!other_.empty() && line.starts_with(other_)) return false;
+    other_.clear();
+    const std::optional<std::string_view> run = beginning_of(line, schema::Column::kStartedAt);
+    if (run && !run->ends_with("," + only_run_ + ",")) other_ = beginning_of(line, schema::Column::kPid).value_or("");
+    return true;
+  }
+
+  static std::string fault_of(const Table<schema::kColumnCount>& table) {
+    switch (table.fault()) {
       case SplitFault::too_few:
         return kTorn;
       case SplitFault::too_many:
         return fmt::format("more than {} columns: not written by syscost, or two rows in one line",
                            schema::kColumnCount);
       case SplitFault::open_quote:
-        return "a quote is not closed on this line: torn, or a line break inside a field (syscost writes none)";
+        return kOpenQuote;
       case SplitFault::none:
         break;
     }
-    return {};
+    const std::string_view first = table.cells().front();
+    if (!first.starts_with(kSign)) {
+      return table.cells().back() == schema::kEndMark ? std::string() : std::string(kTorn);
+    }
+    switch (static_cast<Fault>(first.size() > 1 ? first[1] - '0' : 0)) {
+      case Fault::too_long:
+        return fmt::format("longer than {} bytes: not written by syscost", kMaxLineBytes);
+      case Fault::has_nul:
+        return "holds NUL bytes: damaged, or not text";
+      case Fault::endless:
+        return fmt::format("longer than {} MiB: not written by syscost; what follows is not read",
+                           kEndlessLineBytes >> 20U);
+      case Fault::second_header:
+        return kSecondHeader;
+      case Fault::other_version:
+        return fmt::format("a row of schema version {} in a file of another one{}", first.substr(2), kJoined);
+      case Fault::open_quote:
+        return kOpenQuote;
+      default:
+        return kTorn;
+    }
+  }
+
+  std::string take(const Table<schema::kColumnCount>& table, const RowHandler& handle) {
+    const auto& cells = table.cells();
+    // The library puts an end after each cell and leaves the others where they are.
+    const std::string_view key(
+        cells.front(),
+        static_cast<std::size_t>(cells[static_cast<std::size_t>(schema::Column::kRecord)] - cells.front()));
+    row_.cells_ = cells.data();
+    row_.line_ = table.line();
+    row_.repeats_key_ = !key_.empty() && key == key_;
+    if (!row_.repeats_key_) {
+      const bool has_quotes =
+          key.find('"') != std::string_view::npos || cells[1] != cells[0] + std::strlen(cells[0]) + 1;
+      key_ = has_quotes ? std::string_view() : key;
+    }
+    return handle(row_);
   }
 
   const std::string& name_;
@@ -202,25 +251,22 @@ class RowReader {
   LineSource lines_;
   Line first_;  ///< The row after the header, which tells the version.
   bool has_first_ = false;
+  std::exception_ptr failure_;  ///< Of the reading.
+  std::string marked_;
+  std::string only_run_;
+  std::string other_;  ///< Lines that begin with this are of another run.
   Row row_;
-  std::string key_;          ///< The bytes of the columns before `record` of the row that was handed out last.
-  bool splits_key_ = false;  ///< The cells of the row still say where these columns begin.
-  std::string skipped_;      ///< Lines that begin with this are not handed out.
-  bool skips_ = false;
+  std::string key_;  ///< The columns before `record` of the row that was handed out last, if they had no quotes.
 };
 
-ReadEnd read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems, Begin begin) {
-  ReadEnd end;
+void read_csv(const std::string& name, ReadBytes bytes, const RowHandler& handle, Problems& problems,
+              const std::string& only_run) {
   try {
     RowReader reader(name, std::move(bytes), problems);
-    if (begin == Begin::header && !reader.read_header()) return end;
-    end.is_ours = true;
-    reader.read_rows(handle);
-    end.lines = reader.lines();
+    if (reader.read_header()) reader.read_rows(handle, only_run);
   } catch (const std::system_error& error) {
     problems.add(name, 0, fmt::format("cannot be read: {}", error.code().message()));
   }
-  return end;
 }
 
 void read_csv_text(const std::string& name, std::string_view text, const RowHandler& handle, Problems& problems) {
@@ -231,56 +277,6 @@ void read_csv_text(const std::string& name, std::string_view text, const RowHand
     return count;
   };
   read_csv(name, read_bytes, handle, problems);
-}
-
-namespace {
-
-// Below this a thread costs more than it saves.
-constexpr std::uint64_t kSmallestPart = std::uint64_t{16} << 20;
-constexpr std::size_t kBufferBytes = std::size_t{1} << 18;
-
-/// The first offset from `offset` on at which a line begins; `end` if none begins before `end`.
-std::uint64_t next_line_begin(const Input& input, std::uint64_t offset, std::uint64_t end) {
-  std::vector<char> buffer(kBufferBytes);
-  const ReadBytes bytes = input.bytes_of(offset, end - offset);
-  try {
-    while (const std::size_t got = offset < end ? bytes(buffer.data(), buffer.size()) : 0) {
-      if (const void* feed = std::memchr(buffer.data(), '\n', got); feed != nullptr) {
-        return offset + static_cast<std::uint64_t>(static_cast<const char*>(feed) - buffer.data()) + 1;
-      }
-      offset += got;
-    }
-  } catch (const std::system_error&) {
-    // The part that begins here cannot be read either, and says so.
-  }
-  return end;
-}
-
-}  // namespace
-
-std::vector<FilePart> split_file(Input& input, unsigned most) {
-  std::vector<FilePart> whole(1);
-  if (!input.is_regular()) return whole;
-  const std::uint64_t size = input.size();
-  const std::uint64_t count = std::min<std::uint64_t>(most, size / kSmallestPart);
-  // A file without our header is no CSV of ours. Read as one part, it is refused at its first line.
-  if (count < 2 || !input.beginning().starts_with(schema::kColumnNames.front())) return whole;
-
-  std::vector<FilePart> parts;
-  std::uint64_t offset = 0;
-  for (std::uint64_t i = 1; i <= count && offset < size; ++i) {
-    const std::uint64_t end = i == count ? size : std::max(offset, next_line_begin(input, size / count * i, size));
-    if (end != offset) parts.push_back({offset, end - offset});
-    offset = end;
-  }
-  // A file may grow while it is read: what was appended belongs to the last part.
-  parts.back().size = 0;
-  return parts;
-}
-
-ReadEnd read_csv_part(Input& input, const FilePart& part, const RowHandler& handle, Problems& problems) {
-  ReadBytes bytes = input.is_regular() ? input.bytes_of(part.offset, part.size) : input.bytes();
-  return read_csv(input.path(), std::move(bytes), handle, problems, part.offset == 0 ? Begin::header : Begin::row);
 }
 
 }  // namespace syscost::bench::csv

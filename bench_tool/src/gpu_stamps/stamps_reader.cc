@@ -7,14 +7,15 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <exception>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
-#include "csv/cells.h"
 #include "csv/input.h"
+#include "csv/table.h"
 
 namespace syscost::bench::gpu_stamps {
 namespace {
@@ -216,18 +217,34 @@ class StampsReader {
   }
 
   void read_rows() {
-    for (csv::Line line; lines_.next(line);) {
-      std::string fault =
-          line.damage == csv::Damage::none ? take(line.text) : "holds NUL bytes or is too long: not written by syscost";
-      if (!fault.empty()) problems_.add(name_, line.number, std::move(fault));
+    csv::Table<gpu::kStampColumnCount> table(
+        name_, [this] { return next_line(); }, 1);
+    while (table.next()) {
+      std::string fault = take(table);
+      if (!fault.empty()) problems_.add(name_, table.line(), std::move(fault));
       if (is_of_another_version_) return;
     }
+    if (failure_) std::rethrow_exception(failure_);
   }
 
-  std::string take(std::string_view line) {
-    if (cells_.split(line) != csv::SplitFault::none) return kTorn;
+  /// A damaged line goes to the library as a row of one cell more than there are.
+  std::optional<std::string_view> next_line() {
+    csv::Line line;
+    try {
+      if (!lines_.next(line)) return std::nullopt;
+    } catch (const std::system_error&) {
+      failure_ = std::current_exception();  // after the rows before
+      return std::nullopt;
+    }
+    static const std::string kDamaged(gpu::kStampColumnCount, ',');
+    return line.damage == csv::Damage::none ? line.text : std::string_view(kDamaged);
+  }
+
+  std::string take(const csv::Table<gpu::kStampColumnCount>& table) {
+    if (table.fault() == csv::SplitFault::too_many) return "holds NUL bytes or is too long: not written by syscost";
+    if (table.fault() != csv::SplitFault::none) return kTorn;
     StampCells texts;
-    for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = cells_[i];
+    for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = table.cells()[i];
     if (texts.back() != gpu::kStampEndMark) return kTorn;
     const std::string_view version = texts[static_cast<std::size_t>(gpu::StampColumn::kVersion)];
     is_of_another_version_ = version != std::to_string(gpu::kStampsVersion);
@@ -239,7 +256,7 @@ class StampsReader {
   const std::string& name_;
   csv::Problems& problems_;
   csv::LineSource lines_;
-  csv::Cells cells_{gpu::kStampColumnCount};
+  std::exception_ptr failure_;  ///< Of the reading.
   LaunchBuilder builder_;
   bool is_of_another_version_ = false;  ///< The row that was taken last.
 };

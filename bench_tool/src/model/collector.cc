@@ -23,7 +23,7 @@ void Collector::begin_file(const std::string& file, const std::string& only_run)
   only_run_ = only_run;
 }
 
-std::string Collector::take(const csv::Row& row, csv::Skip& skip) {
+std::string Collector::take(const csv::Row& row) {
   bool is_test_row = false;
   if (parser_.repeats_key(row)) {
     if (std::string fault = parser_.parse_record(row, is_test_row); !fault.empty()) return fault;
@@ -37,29 +37,16 @@ std::string Collector::take(const csv::Row& row, csv::Skip& skip) {
     if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
     begin_window(key);
   }
-  skip = skip_;
   if (row_sample_ == RowStore::kNoSample) return {};
-  if (!is_test_row) return options_.keep_rows ? take_call(row) : std::string();
-  std::string fault = take_totals(row);
-  if (!options_.keep_rows && fault.empty()) skip = csv::Skip::key;
-  return fault;
+  if (is_test_row) return take_totals(row);
+  return options_.keep_rows ? take_call(row) : std::string();
 }
 
 /// Decides what becomes of the rows with `key`.
 void Collector::begin_window(const Sample& key) {
   row_sample_ = RowStore::kNoSample;
-  if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) {
-    skip_ = csv::Skip::context;
-    return;
-  }
-  skip_ = csv::Skip::nothing;
-  if (is_left_out(key)) {
-    // The rows of tools for the same window have the same columns before `record`.
-    Sample seen_by_tools = key;
-    seen_by_tools.origin = data_.names.intern(schema::kOriginBpftrace);
-    if (is_left_out(seen_by_tools)) skip_ = csv::Skip::key;
-    return;
-  }
+  if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) return;
+  if (is_left_out(key)) return;
   keeps_histogram_ = options_.keep_histograms && (leaves_out_others_ || may_be_meant(data_, key, options_.test_part));
   row_sample_ = sample_of(key);
 }
@@ -129,60 +116,6 @@ void Collector::take_plain(const PlainRepetition& one) {
   sample.totals.cpu_ns = one.cpu_ns;
   sample.totals_line = 1;
   sample.totals_file = context.file;
-}
-
-void Collector::absorb(Collector& part, std::uint64_t lines_before) {
-  const auto shift = static_cast<std::uint32_t>(lines_before);
-  const auto file = static_cast<std::uint32_t>(data_.files.size() - 1);
-  std::vector<NameId> names(part.data_.names.size());
-  for (NameId id = 0; id < names.size(); ++id) names[id] = data_.names.intern(part.data_.text(id));
-
-  const auto first_context = static_cast<std::uint32_t>(data_.contexts.size());
-  for (Context context : part.data_.contexts) {
-    for (NameId Context::*field : {&Context::run_id, &Context::started_at, &Context::label, &Context::host,
-                                   &Context::kernel_release, &Context::commit, &Context::build_id, &Context::build_type,
-                                   &Context::backend, &Context::selection, &Context::filter, &Context::program}) {
-      context.*field = names[context.*field];
-    }
-    context.file = file;
-    data_.contexts.push_back(context);
-  }
-
-  for (RunFacts run : part.data_.runs) {
-    run.context += first_context;
-    for (NameId RunFacts::*field : {&RunFacts::surroundings, &RunFacts::only_test, &RunFacts::outcome}) {
-      run.*field = names[run.*field];
-    }
-    data_.runs.push_back(run);
-  }
-
-  std::vector<std::uint32_t> samples(part.data_.samples.size());
-  for (std::uint32_t i = 0; i < samples.size(); ++i) {
-    Sample sample = part.data_.samples[i];
-    sample.context += first_context;
-    for (NameId Sample::*field : {&Sample::kind, &Sample::test, &Sample::window, &Sample::parent, &Sample::origin}) {
-      sample.*field = names[sample.*field];
-    }
-    sample.totals.outcome = names[sample.totals.outcome];
-    sample.totals.excludes = names[sample.totals.excludes];
-    samples[i] = sample_of(sample);
-    if (sample.totals_line == 0) continue;
-    sample.totals_line += shift;
-    Sample& kept = data_.samples[samples[i]];
-    if (kept.totals_line != 0) {
-      duplicates_.add(data_, samples[i], {file, sample.totals_line}, {kept.totals_file, kept.totals_line});
-      continue;
-    }
-    kept.totals = sample.totals;
-    kept.totals_line = sample.totals_line;
-    kept.totals_file = file;
-  }
-
-  data_.rows.absorb(std::move(part.data_.rows), names, samples, file, shift);
-  for (const NameId test : part.left_out_tests_) left_out_tests_.insert(names[test]);
-  duplicates_.absorb(part.duplicates_, names, samples, file, shift);
-  data_.is_partial = data_.is_partial || part.data_.is_partial;
-  data_.has_sites = data_.has_sites || part.data_.has_sites;
 }
 
 Dataset Collector::finish(const std::string& name) {
@@ -257,15 +190,6 @@ void Duplicates::add(const Dataset& data, std::uint32_t sample, Place place, Pla
   } else {
     ++more_[{place.file, data.context(data.samples[sample]).run_id}];
   }
-}
-
-void Duplicates::absorb(const Duplicates& part, const std::vector<NameId>& names,
-                        const std::vector<std::uint32_t>& samples, std::uint32_t file, std::uint32_t lines_before) {
-  for (const Duplicate& one : part.named_) {
-    named_.push_back(
-        {samples[one.sample], {file, one.place.line + lines_before}, {file, one.first.line + lines_before}});
-  }
-  for (const auto& [place, count] : part.more_) more_[{file, names[place.second]}] += count;
 }
 
 void Duplicates::drop_scattered(Dataset& data) {

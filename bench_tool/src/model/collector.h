@@ -34,10 +34,6 @@ class Duplicates {
 
   /// A row of `sample` with the key of the row at `first`.
   void add(const Dataset& data, std::uint32_t sample, Place place, Place first);
-  /// Takes over those of a part of `file`, before which `lines_before` lines stand; its names and samples have other
-  /// numbers now.
-  void absorb(const Duplicates& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
-              std::uint32_t file, std::uint32_t lines_before);
   /// Leaves those of samples that have a new number in `moved`, and of the runs that `is_left` is true for.
   template <class IsLeft>
   void keep(const std::vector<std::uint32_t>& moved, IsLeft is_left) {
@@ -83,14 +79,9 @@ class Collector {
   /// Windows that LoadOptions::test_part cannot mean are left out, if it is not empty.
   void leave_out_others() { leaves_out_others_ = true; }
   /// Takes a row; returns what is wrong with it, or "".
-  std::string take(const csv::Row& row, csv::Skip& skip);
+  std::string take(const csv::Row& row);
   /// Takes a repetition of a file that holds one process's.
   void take_plain(const PlainRepetition& one);
-  /// Takes over what `part` collected from the current file after its first `lines_before` lines.
-  void absorb(Collector& part, std::uint64_t lines_before);
-  /// Returns the rows collected so far, which are not in order yet. It also has the contexts of the runs that are left
-  /// out.
-  const Dataset& so_far() const { return data_; }
   /// Keeps the requested runs, each row once, and returns the result. Call it once.
   Dataset finish(const std::string& name);
 
@@ -115,7 +106,6 @@ class Collector {
   std::unordered_set<NameId> left_out_tests_;
   // The sample of the last row. The next row has it too if its key is the same. kNoSample: its rows are left out.
   std::uint32_t row_sample_ = RowStore::kNoSample;
-  csv::Skip skip_ = csv::Skip::nothing;
   bool keeps_histogram_ = false;
 };
 

@@ -30,7 +30,6 @@ struct LoadOptions {
   bool only_test_part = false;  ///< Other windows are not kept, where the files can be read a second time for them.
   TestChoice tests;             ///< Windows of other tests are not kept.
   bool is_printable = false;    ///< Texts of the result are made printable: every format but JSON.
-  unsigned loads_at_once = 1;   ///< So many threads call load() at once and share the cores.
 };
 
 /// Reads `run`. Notes in `problems` every line that was not used and why; what could be read is in the result.

@@ -83,43 +83,39 @@ std::uint32_t read_id(const std::uint8_t*& at) {
 
 }  // namespace
 
-RowStore::RowStore() : dictionary_(std::make_shared<Dictionary>()) {
-  dictionary_->calls.push_back({kNoName, kNoName, kNoName, 0, 0});  // before the first row
+RowStore::RowStore() {
+  calls_.push_back({kNoName, kNoName, kNoName, 0, 0});  // before the first row
 }
 
 std::uint32_t RowStore::call_of(const SyscallRow& row) {
-  std::vector<Call>& calls = dictionary_->calls;
-  std::uint32_t at = calls[last_call_].next;
-  const Call& guess = calls[at];
+  std::uint32_t at = calls_[last_call_].next;
+  const Call& guess = calls_[at];
   if (at == 0 || guess.syscall != row.syscall || guess.detail != row.detail || guess.classes != row.classes) {
     // Two of the three names are one entry. That entry and the third name are another one.
     const auto find = [&](std::uint64_t names) {
-      const auto [found, is_new] = call_of_names_.try_emplace(names, static_cast<std::uint32_t>(calls.size()));
-      if (is_new) calls.push_back({row.syscall, row.detail, row.classes, found->second, 0});
+      const auto [found, is_new] = call_of_names_.try_emplace(names, static_cast<std::uint32_t>(calls_.size()));
+      if (is_new) calls_.push_back({row.syscall, row.detail, row.classes, found->second, 0});
       return found->second;
     };
     const std::uint32_t key = find(std::uint64_t{row.syscall} << 32U | row.detail);
     at = find(1ULL << 63U | std::uint64_t{key} << 32U | row.classes);
-    calls[at].key = key;
-    calls[last_call_].next = at;
-    seen_.resize(calls.size(), 0);
+    calls_[at].key = key;
+    calls_[last_call_].next = at;
+    seen_.resize(calls_.size(), 0);
   }
   return last_call_ = at;
 }
 
 std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
   Extent* extent = extents_.empty() ? nullptr : &extents_.back();
-  const bool needs_new_dictionary = blocks_.empty() || blocks_.back().dictionary != dictionary_;
-  const bool is_other =
-      needs_new_dictionary || extent == nullptr || extent->sample != row.sample || extent->file != row.file;
-  const bool needs_block = needs_new_dictionary || filled_ + kLongestRow > kBlockBytes;
-  if (needs_block) {
-    blocks_.push_back({std::make_unique_for_overwrite<std::uint8_t[]>(kBlockBytes), dictionary_});
+  const bool is_other = extent == nullptr || extent->sample != row.sample || extent->file != row.file;
+  if (blocks_.empty() || filled_ + kLongestRow > kBlockBytes) {
+    blocks_.push_back(std::make_unique_for_overwrite<std::uint8_t[]>(kBlockBytes));
     filled_ = 0;
   }
   if (is_other) ++stretch_;
   const std::uint32_t call = call_of(row);
-  std::uint32_t& seen = seen_[dictionary_->calls[call].key];
+  std::uint32_t& seen = seen_[calls_[call].key];
   if (seen == stretch_) return row_of_same_call(row);
   seen = stretch_;
   if (is_other || extent->block + 1 != blocks_.size()) {
@@ -129,7 +125,7 @@ std::optional<SyscallRow> RowStore::append(const SyscallRow& row) {
     last_line_ = row.line - 1;
   }
 
-  std::uint8_t* const begin = blocks_.back().bytes.get() + filled_;
+  std::uint8_t* const begin = blocks_.back().get() + filled_;
   std::uint8_t* at = write_number(begin, call);
   std::uint8_t* const word_at = at;
   at += kWordBytes;
@@ -177,13 +173,11 @@ std::optional<SyscallRow> RowStore::row_of_same_call(const SyscallRow& row) cons
 }
 
 void RowStore::unpack(const Extent& extent, std::vector<SyscallRow>& rows) const {
-  const Block& block = blocks_[extent.block];
-  const Dictionary& dictionary = *block.dictionary;
-  const std::uint8_t* at = block.bytes.get() + extent.offset;
+  const std::uint8_t* at = blocks_[extent.block].get() + extent.offset;
   std::uint32_t line = extent.line - 1;
   for (std::uint32_t i = 0; i < extent.rows; ++i) {
     SyscallRow& row = rows.emplace_back();
-    const Call& call = dictionary.calls[read_id(at)];
+    const Call& call = calls_[read_id(at)];
     row.sample = extent.sample;
     row.file = extent.file;
     row.syscall = call.syscall;
@@ -211,38 +205,11 @@ void RowStore::unpack(const Extent& extent, std::vector<SyscallRow>& rows) const
     }
     for (std::size_t text = 0; text < kTexts.size(); ++text) {
       if ((word >> (kFirstTextBit + text) & 1U) == 0) continue;
-      const NameId id = read_id(at);
-      row.*kTexts[text] = dictionary.names.empty() ? id : dictionary.names[id];
+      row.*kTexts[text] = read_id(at);
     }
-    // Lines count from those of the file's part.
-    line = (word & kIsNextLine) != 0 ? line + 1 : read_id(at) + block.lines_before;
+    line = (word & kIsNextLine) != 0 ? line + 1 : read_id(at);
     row.line = line;
   }
-}
-
-void RowStore::absorb(RowStore&& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
-                      std::uint32_t file, std::uint32_t lines_before) {
-  Dictionary& dictionary = *part.dictionary_;
-  for (Call& call : dictionary.calls) {
-    call.syscall = names[call.syscall];
-    call.detail = names[call.detail];
-    call.classes = names[call.classes];
-  }
-  dictionary.names = names;
-  const auto first_block = static_cast<std::uint32_t>(blocks_.size());
-  for (Block& block : part.blocks_) {
-    block.lines_before = lines_before;
-    blocks_.push_back(std::move(block));
-  }
-  for (Extent extent : part.extents_) {
-    extent.sample = samples[extent.sample];
-    extent.block += first_block;
-    extent.file = file;
-    extent.line += lines_before;
-    extents_.push_back(extent);
-  }
-  size_ += part.size_;
-  part = RowStore();
 }
 
 void RowStore::keep(const std::vector<std::uint32_t>& moved) {

@@ -200,10 +200,6 @@ class RowStore {
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  /// Takes over the rows of `part`: its names are `names[id]` here, its samples `samples[sample]`, its only file
-  /// `file`; in that, `lines_before` lines stand before its rows. `part` has taken over no other.
-  void absorb(RowStore&& part, const std::vector<NameId>& names, const std::vector<std::uint32_t>& samples,
-              std::uint32_t file, std::uint32_t lines_before);
   /// Leaves the rows of samples that have a new number in `moved`, under that number; kNoSample drops them.
   void keep(const std::vector<std::uint32_t>& moved);
   static constexpr std::uint32_t kNoSample = 0xFFFFFFFF;
@@ -224,16 +220,6 @@ class RowStore {
     std::uint32_t key;   ///< The same for calls of the same syscall and detail.
     std::uint32_t next;  ///< The call that followed it last time.
   };
-  /// The meaning of the numbers in packed rows. absorb() takes over rows together with their dictionary.
-  struct Dictionary {
-    std::vector<Call> calls;
-    std::vector<NameId> names;  ///< Empty: ids mean themselves.
-  };
-  struct Block {
-    std::unique_ptr<std::uint8_t[]> bytes;
-    std::shared_ptr<Dictionary> dictionary;
-    std::uint32_t lines_before = 0;  ///< Lines of the file before those that its rows count.
-  };
   /// Rows of one sample that follow each other in a block.
   struct Extent {
     std::uint32_t sample, rows;
@@ -246,9 +232,9 @@ class RowStore {
   std::optional<SyscallRow> row_of_same_call(const SyscallRow& row) const;
   void unpack(const Extent& extent, std::vector<SyscallRow>& rows) const;
 
-  std::vector<Block> blocks_;
+  std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
   std::vector<Extent> extents_;
-  std::shared_ptr<Dictionary> dictionary_;
+  std::vector<Call> calls_;  ///< The meaning of the numbers of calls in packed rows.
   std::unordered_map<std::uint64_t, std::uint32_t> call_of_names_;
   std::uint32_t last_call_ = 0;
   std::uint32_t last_line_ = 0;

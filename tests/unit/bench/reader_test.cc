@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "csv/reader.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ Read read(const std::string& text) {
   Problems problems;
   csv::read_csv_text(
       "f.csv", text,
-      [&](const Row& row, csv::Skip&) {
+      [&](const Row& row) {
         result.tests.emplace_back(row.text(Column::kTest));
         result.lines.push_back(row.line());
         return std::string();
@@ -88,7 +89,7 @@ TEST(Reader, EndsAtALineWithoutAnEnd) {
   Problems problems;
   std::size_t rows = 0;
   csv::read_csv(
-      "f.csv", endless, [&](const Row&, csv::Skip&) { return ++rows, std::string(); }, problems);
+      "f.csv", endless, [&](const Row&) { return ++rows, std::string(); }, problems);
   EXPECT_EQ(rows, 1U);
   std::ostringstream out;
   problems.print(out);
@@ -99,8 +100,8 @@ TEST(Reader, EndsAtAFileThatIsOneEndlessLine) {
   Problems problems;
   csv::Input zero("/dev/zero");
   ASSERT_TRUE(zero.open(problems));
-  csv::read_csv_part(
-      zero, {}, [](const Row&, csv::Skip&) { return std::string(); }, problems);
+  csv::read_csv(
+      zero.path(), zero.bytes(), [](const Row&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "/dev/zero:1: the first line is not text: not a syscost CSV\n");
@@ -128,7 +129,7 @@ TEST(Reader, CountsBadLinesThatSpanTheReadersBlocks) {
   for (; text.size() < (std::size_t{40} << 20); ++bad) text += std::string(3000 + bad % 7, 'b') + '\n';
   Problems problems;
   csv::read_csv_text(
-      "f.csv", text, [](const Row&, csv::Skip&) { return std::string(); }, problems);
+      "f.csv", text, [](const Row&) { return std::string(); }, problems);
   EXPECT_EQ(problems.count(), bad);
 }
 
@@ -151,7 +152,7 @@ TEST(Reader, KeepsRowsThatSpanTheReadersBlocks) {
   };
   csv::read_csv(
       "f.csv", in_pieces,
-      [&](const Row& row, csv::Skip&) {
+      [&](const Row& row) {
         return row.text(Column::kTest) == "T" + std::to_string(seen++) ? std::string() : std::string("out of order");
       },
       problems);
@@ -247,7 +248,7 @@ TEST(Reader, TellsWhenReadingFails) {
   Problems problems;
   csv::read_csv(
       "f.csv", [](char*, std::size_t) -> std::size_t { throw std::system_error(EIO, std::generic_category()); },
-      [](const Row&, csv::Skip&) { return std::string(); }, problems);
+      [](const Row&) { return std::string(); }, problems);
   std::ostringstream out;
   problems.print(out);
   EXPECT_EQ(out.str(), "f.csv: cannot be read: Input/output error\n");
@@ -282,29 +283,31 @@ TEST(LineSource, HandsOutLinesThatComeByteByByte) {
   EXPECT_EQ(lines, (std::vector<std::string>{"0123", "", "89"}));
 }
 
-TEST(Reader, DoesNotHandOutRowsThatAreSkipped) {
+TEST(Reader, HandsOutOneRowOfEachProgramOfOtherRuns) {
   std::string text = header();
   for (const char* run : {"r1", "r2", "r1"}) {
-    for (const char* test : {"A", "B"}) {
-      for (int row = 0; row < 3; ++row) text += test_row({{"run_id", run}, {"test", test}});
+    for (const char* program : {"1", "2"}) {
+      for (int row = 0; row < 3; ++row) text += test_row({{"run_id", run}, {"program", program}, {"test", "T"}});
     }
   }
-  const auto handed_out = [&](csv::Skip wanted) {
-    std::string rows;
-    Problems problems;
-    csv::read_csv_text(
-        "f.csv", text + "torn\n",
-        [&](const Row& row, csv::Skip& skip) {
-          rows += std::string(row.text(Column::kRunId)) + std::string(row.text(Column::kTest)) + ' ';
-          if (row.text(Column::kRunId) == "r1") skip = wanted;
-          return std::string();
-        },
-        problems);
-    EXPECT_EQ(problems.count(), 1U);
-    return rows;
+  std::string rows;
+  Problems problems;
+  text += "torn\n";
+  const auto bytes = [&, left = std::string_view(text)](char* buffer, std::size_t size) mutable {
+    const std::size_t count = std::min(size, left.size());
+    left.copy(buffer, count);
+    left.remove_prefix(count);
+    return count;
   };
-  EXPECT_EQ(handed_out(csv::Skip::key), "r1A r1B r2A r2A r2A r2B r2B r2B r1A r1B ");
-  EXPECT_EQ(handed_out(csv::Skip::context), "r1A r2A r2A r2A r2B r2B r2B r1A ");
+  csv::read_csv(
+      "f.csv", bytes,
+      [&](const Row& row) {
+        rows += fmt::format("{}/{} ", row.text(Column::kRunId), row.text(Column::kProgram));
+        return std::string();
+      },
+      problems, "r2");
+  EXPECT_EQ(rows, "r1/1 r1/2 r2/1 r2/1 r2/1 r2/2 r2/2 r2/2 r1/1 r1/2 ");
+  EXPECT_EQ(problems.count(), 1U);
 }
 
 TEST(Reader, RefusesAFileOfAnotherVersionOnce) {

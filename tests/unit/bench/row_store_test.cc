@@ -133,46 +133,6 @@ TEST(RowStore, HandsOutTheEarlierRowOfACallInsteadOfTakingItTwice) {
   EXPECT_EQ(store.size(), 6U);
 }
 
-TEST(RowStore, TakesOverAPartWithItsNamesSamplesAndLines) {
-  constexpr std::uint32_t kSamples = 10;
-  std::vector<SyscallRow> rows = many_rows(kSamples, 3000);
-  for (SyscallRow& row : rows) {
-    row.file = 0;
-    row.histogram = 0;
-    row.errnos %= 50;
-  }
-  RowStore store;
-  std::vector<NameId> names(100'000);
-  for (NameId id = 1; id < names.size(); ++id) names[id] = id + 7;
-  std::vector<std::uint32_t> samples(kSamples);
-  for (std::uint32_t i = 0; i < kSamples; ++i) samples[i] = kSamples - 1 - i;
-  for (std::uint32_t part = 0; part < 2; ++part) {
-    RowStore of_part;
-    for (const SyscallRow& row : rows) of_part.append(row);
-    store.absorb(std::move(of_part), names, samples, part, part * 1'000'000'000);
-  }
-  EXPECT_EQ(store.size(), 2 * rows.size());
-  store.index(kSamples);
-  for (std::uint32_t sample = 0; sample < kSamples; ++sample) {
-    std::vector<SyscallRow> wanted;
-    for (std::uint32_t part = 0; part < 2; ++part) {
-      for (SyscallRow row : of_sample(rows, kSamples - 1 - sample)) {
-        row.sample = sample;
-        row.file = part;
-        row.line += part * 1'000'000'000;
-        for (NameId SyscallRow::*name : {&SyscallRow::syscall, &SyscallRow::detail, &SyscallRow::classes,
-                                         &SyscallRow::errnos, &SyscallRow::per_run_errnos}) {
-          row.*name = names[row.*name];
-        }
-        wanted.push_back(row);
-      }
-    }
-    std::vector<SyscallRow> found;
-    store.of(sample, found);
-    expect_same(found, wanted);
-  }
-}
-
 TEST(RowStore, LeavesTheSamplesThatAreKeptAndPutsOthersInTheirPlace) {
   constexpr std::uint32_t kSamples = 6;
   const std::vector<SyscallRow> rows = many_rows(kSamples, 500);

@@ -41,7 +41,7 @@ TEST(Surroundings, ThatNoRowTellsAreNotKnownAndDifferFromNothing) {
 
 TEST(Surroundings, OfAnotherVersionAreRefusedAsOtherRowsAre) {
   const Loaded other = load(test_row() + run_row({{"schema_version", "99"}, {"run_id", "other"}}));
-  EXPECT_EQ(other.problems.find("f.csv:3: schema version 99, but this bench reads version "), 0U) << other.problems;
+  EXPECT_EQ(other.problems.find("f.csv:3: a row of schema version 99 in a file of another one"), 0U) << other.problems;
   EXPECT_EQ(other.data.contexts.size(), 1U) << "it is no run of the file";
 }
 

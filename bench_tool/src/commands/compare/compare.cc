@@ -215,14 +215,9 @@ model::LoadOptions load_options(const cli::Options& options, std::size_t side) {
 
 void load_both(const cli::Options& options, CompareResult& result, csv::Problems& problems) {
   csv::Problems new_problems;
-  const auto of_side = [&](std::size_t side) {
-    model::LoadOptions load = load_options(options, side);
-    load.loads_at_once = 2;
-    return load;
-  };
   auto other = std::async(std::launch::async | std::launch::deferred,
-                          [&] { return model::load(options.runs[1], of_side(1), new_problems); });
-  result.old_data = model::load(options.runs[0], of_side(0), problems);
+                          [&] { return model::load(options.runs[1], load_options(options, 1), new_problems); });
+  result.old_data = model::load(options.runs[0], load_options(options, 0), problems);
   result.new_data = other.get();
   problems.append_unnoted(new_problems);
 }
