@@ -118,6 +118,16 @@ def helpers():
     return found
 
 
+def attachments_of(helper):
+    """What attaches its programs: links, or perf events."""
+    folder = f"/proc/{helper}/fd"
+    try:
+        files = [os.readlink(os.path.join(folder, entry)) for entry in os.listdir(folder)]
+    except OSError:
+        return []  # it has ended
+    return [file for file in files if "link" in file or "perf_event" in file or "raw-tracepoint" in file]
+
+
 def daemons():
     """Process ids of copies that have no parent to wait for them any more."""
     found = []
@@ -190,10 +200,19 @@ class Many(unittest.TestCase):
             code, err = copy.end()
             self.assertEqual(code, 0, err)
 
+    def assert_detached(self, helper):
+        """Some time after its last process has ended."""
+        for _ in range(2000):
+            if not attachments_of(helper):
+                return
+            time.sleep(0.01)
+        self.fail(f"its programs stay attached: {attachments_of(helper)}")
+
     def assert_nothing_left(self, copies, helper_ends=False):
         """Without waiting for the end of a helper that stays for a further process, unless `helper_ends`."""
         programs = set().union(*(copy.programs for copy in copies))
         for helper in [] if helper_ends else helpers():
+            self.assert_detached(helper)
             os.kill(helper, signal.SIGKILL)
         # The kernel frees them, and the helper ends, some time after the last descriptor is closed: polling.
         for _ in range(2000):

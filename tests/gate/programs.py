@@ -45,9 +45,9 @@ def environment(**variables):
     return {**kept, **variables}
 
 
-def run_quietly(command, folder, stdout=subprocess.DEVNULL, **variables):
+def run_quietly(command, folder, stdout=subprocess.DEVNULL, longest=LONGEST, **variables):
     subprocess.run(command, cwd=folder, env=environment(**variables), stdout=stdout, stderr=subprocess.DEVNULL,
-                   stdin=subprocess.DEVNULL, timeout=LONGEST, check=False)
+                   stdin=subprocess.DEVNULL, timeout=longest, check=False)
 
 
 class Program:

@@ -23,7 +23,7 @@ namespace syscost::bench::csv {
 /// Delivers up to `size` bytes into `buffer`; 0 at the end. Throws std::system_error when reading fails.
 using ReadBytes = std::function<std::size_t(char* buffer, std::size_t size)>;
 
-/// Not thread-safe, but for what bytes_of() returned.
+/// Not thread-safe.
 class Input {
  public:
   explicit Input(std::string path) : path_(std::move(path)) {}

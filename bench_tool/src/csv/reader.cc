@@ -144,9 +144,10 @@ class RowReader {
   /// What is wrong with a line before it is split. Such a line goes to the library as a row of this sign, this number,
   /// the line's version, and empty cells, so that it is reported in its turn.
   enum Fault : char { none, too_long, has_nul, endless, second_header, other_version, open_quote, torn };
-  static constexpr char kSign = '!';
+  static constexpr char kSign = '\x01';
 
   std::optional<std::string_view> next_line() {
+    if (failure_) return std::nullopt;
     Line line = first_;
     try {
       if (!has_first_ && !lines_.next(line)) return std::nullopt;
@@ -174,6 +175,7 @@ class RowReader {
       case Damage::none:
         break;
     }
+    if (line.text.starts_with(kSign) || line.text.starts_with(std::string{'"', kSign})) return Fault::has_nul;
     // Joined files of two versions have lines of two lengths.
     if (line.text.substr(line.text.starts_with('"') ? 1 : 0).starts_with(schema::kColumnNames.front())) {
       return Fault::second_header;

@@ -73,7 +73,8 @@ class Table {
       int filled = 0;
       while (filled != size) {
         if (!is_inside_) {
-          const std::optional<std::string_view> line = next_();
+          const std::optional<std::string_view> line = has_ended_ ? std::nullopt : next_();
+          has_ended_ = !line;
           if (!line) break;
           left_ = *line;
           is_inside_ = true;
@@ -92,6 +93,7 @@ class Table {
    private:
     NextLine next_;
     std::string_view left_;
+    bool has_ended_ = false;
     bool is_inside_ = false;  ///< `left_`, and the line feed after it, are not delivered yet.
   };
   struct IsEmpty {

@@ -227,7 +227,9 @@ class StampsReader {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  /// A damaged line goes to the library as a row of one cell more than there are.
+  /// A damaged line goes to the library as a row with this sign in its first cell.
+  static constexpr std::string_view kDamaged = "\x01";
+
   std::optional<std::string_view> next_line() {
     csv::Line line;
     try {
@@ -236,13 +238,13 @@ class StampsReader {
       failure_ = std::current_exception();  // after the rows before
       return std::nullopt;
     }
-    static const std::string kDamaged(gpu::kStampColumnCount, ',');
-    return line.damage == csv::Damage::none ? line.text : std::string_view(kDamaged);
+    static const std::string kRow = std::string(kDamaged) + std::string(gpu::kStampColumnCount - 1, ',');
+    return line.damage == csv::Damage::none ? line.text : std::string_view(kRow);
   }
 
   std::string take(const csv::Table<gpu::kStampColumnCount>& table) {
-    if (table.fault() == csv::SplitFault::too_many) return "holds NUL bytes or is too long: not written by syscost";
     if (table.fault() != csv::SplitFault::none) return kTorn;
+    if (table.cells().front() == kDamaged) return "holds NUL bytes or is too long: not written by syscost";
     StampCells texts;
     for (std::size_t i = 0; i < texts.size(); ++i) texts[i] = table.cells()[i];
     if (texts.back() != gpu::kStampEndMark) return kTorn;

@@ -93,6 +93,7 @@ bool knows_errnos(const std::map<std::string_view, Both>& syscalls) {
 /// Counts that chance changes also where one thread makes the calls, in a test with its cause.
 struct Chance {
   bool (*is_in)(const stats::WindowSummary& window);
+  bool needs_both;  ///< Sides: what only one of them does is its own.
   std::vector<std::string_view> syscalls;
   std::string_view why;
 };
@@ -100,13 +101,18 @@ struct Chance {
 const std::array<Chance, 3>& chances() {
   static const std::array<Chance, 3> kAll = {{
       {[](const stats::WindowSummary& window) { return window.opens_kernel_files; },
+       false,
        {"read", "readv", "pread64", "preadv", "preadv2", "lseek"},
        "it reads files of /proc or /sys, which the kernel writes anew each time"},
       // As libunwind does: by mincore, or by a write of them into a pipe.
       {[](const stats::WindowSummary& window) { return window.find("mincore") != nullptr; },
+       true,
        {"mincore", "write", "read"},
        "it asks which addresses are mapped (mincore), and each process has others"},
-      {[](const stats::WindowSummary&) { return true; }, {"getrandom"}, "random numbers decide how many it draws"},
+      {[](const stats::WindowSummary& window) { return window.find("getrandom") != nullptr; },
+       true,
+       {"getrandom"},
+       "random numbers decide how many it draws"},
   }};
   return kAll;
 }
@@ -152,7 +158,9 @@ class CountJudge {
     const std::string_view name = syscall.substr(0, syscall.find(' '));
     for (const Chance& one : chances()) {
       const bool is_one = std::find(one.syscalls.begin(), one.syscalls.end(), name) != one.syscalls.end();
-      if (delta.chance.empty() && is_one && some_side(one.is_in)) delta.chance = one.why;
+      const bool is_in =
+          one.needs_both ? one.is_in(*out_.old_window) && one.is_in(*out_.new_window) : some_side(one.is_in);
+      if (delta.chance.empty() && is_one && is_in) delta.chance = one.why;
     }
     return delta;
   }

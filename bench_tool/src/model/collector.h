@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
 // The collector: puts rows together to windows and decides which of them count. A row that comes twice counts once.
-//
-// Large files are read in parts, each on a thread with a Collector of its own; absorb() then puts the parts together as
-// if one had read them all.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +79,8 @@ class Collector {
   std::string take(const csv::Row& row);
   /// Takes a repetition of a file that holds one process's.
   void take_plain(const PlainRepetition& one);
+  /// The rows collected so far, which are not in order yet, with the contexts of the runs that are left out.
+  const Dataset& so_far() const { return data_; }
   /// Keeps the requested runs, each row once, and returns the result. Call it once.
   Dataset finish(const std::string& name);
 

@@ -49,26 +49,40 @@ std::string newest_run_in(const csv::Input& input) {
   return newest.second;
 }
 
-void load_csv(csv::Input& input, const LoadOptions& options, const std::string& asked_run, Collector& into,
+/// Which rows a reading takes.
+struct Reading {
+  std::string only_run;            ///< Of files that have a place, the rows of this run alone; empty: see load_csv().
+  bool leaves_out_others = false;  ///< Windows that LoadOptions::test_part cannot mean.
+  bool is_whole = false;           ///< All rows, whatever `only_run` says.
+};
+
+/// False if the rows that were left out might have mattered: a bad line may have told the wrong run, and a file that
+/// grows may have a newer run than the one that was looked for.
+bool load_csv(csv::Input& input, const LoadOptions& options, const Reading& reading, Collector& into,
               csv::Problems& problems) {
-  const bool is_newest = options.run_id.empty() && !options.all_runs && input.is_regular();
-  const std::string only_run = is_newest ? newest_run_in(input) : asked_run;
+  const std::size_t problems_before = problems.count();
+  const bool is_newest = options.run_id.empty() && !options.all_runs && input.is_regular() && !reading.is_whole;
+  const std::string only_run = is_newest ? newest_run_in(input) : reading.is_whole ? "" : reading.only_run;
   into.begin_file(input.path(), only_run);
   csv::read_csv(input.path(), input.bytes(), take_into(into), problems, only_run);
+  if (only_run.empty()) return true;
+  const Dataset& data = into.so_far();
+  const auto file = static_cast<std::uint32_t>(data.files.size() - 1);
+  return problems.count() == problems_before && (!is_newest || data.text(newest_run(data, file)) == only_run);
 }
 
-/// One reading of all files. `only_run`: of files that have a place, rows of other runs are left out; empty = see
-/// load_csv().
-Dataset read_files(csv::Run& run, const LoadOptions& options, const std::string& only_run, bool leaves_out_others,
+/// One reading of all files; `is_sure`: what load_csv() returned for all.
+Dataset read_files(csv::Run& run, const LoadOptions& options, const Reading& reading, bool& is_sure,
                    csv::Problems& problems) {
   Collector collector(options, problems);
-  if (leaves_out_others) collector.leave_out_others();
+  if (reading.leaves_out_others) collector.leave_out_others();
+  is_sure = true;
   for (csv::Input& input : run.files) {
     if (!input.open(problems)) continue;
     if (csv::is_json(input)) {
       load_benchmark_json(input, collector, problems);
     } else {
-      load_csv(input, options, only_run, collector, problems);
+      is_sure = load_csv(input, options, reading, collector, problems) && is_sure;
     }
     input.close();
   }
@@ -87,18 +101,21 @@ bool can_be_repeated(const csv::Run& run) {
 Dataset load(csv::Run run, const LoadOptions& options, csv::Problems& problems) {
   const std::size_t problems_before = problems.count();
   const bool is_repeatable = can_be_repeated(run);
-  const bool leaves_out_others = options.only_test_part && !options.test_part.empty() && is_repeatable;
+  Reading reading;
+  reading.is_whole = !is_repeatable;
+  reading.leaves_out_others = options.only_test_part && !options.test_part.empty() && is_repeatable;
   csv::Problems found;
   // --run is an id most of the time. Its other meanings are known when all runs were seen.
-  std::string only_run = is_repeatable && !options.all_runs ? options.run_id : "";
-  Dataset data = read_files(run, options, only_run, leaves_out_others, found);
-  if (!only_run.empty() && data.samples.empty()) {
-    const std::optional<NameId> meant = asked_run(data, options.run_id);
-    if (meant && data.text(*meant) != only_run) {
-      only_run = data.text(*meant);
-      found = csv::Problems();
-      data = read_files(run, options, only_run, leaves_out_others, found);
-    }
+  reading.only_run = options.all_runs ? "" : options.run_id;
+  bool is_sure = true;
+  Dataset data = read_files(run, options, reading, is_sure, found);
+  const bool is_no_id = !reading.is_whole && !reading.only_run.empty() && data.samples.empty();
+  const std::optional<NameId> meant = is_sure && is_no_id ? asked_run(data, options.run_id) : std::nullopt;
+  if (!is_sure || (meant && data.text(*meant) != reading.only_run)) {
+    reading.is_whole = !is_sure;
+    if (is_sure) reading.only_run = data.text(*meant);
+    found = csv::Problems();
+    data = read_files(run, options, reading, is_sure, found);
   }
   problems.append(found);
   const bool has_files = !run.files.empty();

@@ -160,6 +160,53 @@ TEST(Loader, TakesTheNewestRunOfEachFileOfAFolder) {
   EXPECT_EQ(data.text(data.context(data.samples[1]).run_id), "3");
 }
 
+/// What `options` reads of a file, as the test names of its rows, and the problems.
+std::pair<std::string, std::size_t> read_file(const std::string& rows, const model::LoadOptions& options = {}) {
+  namespace fs = std::filesystem;
+  std::string name = (fs::temp_directory_path() / "bench-loader-test.XXXXXX").string();
+  EXPECT_NE(::mkdtemp(name.data()), nullptr);
+  const fs::path file = fs::path(name) / "f.csv";
+  std::ofstream(file) << testing::header() << rows;
+  csv::Problems problems;
+  const model::Dataset data = model::load(file.string(), options, problems);
+  fs::remove_all(name);
+  std::string tests;
+  for (const model::Sample& sample : data.samples) tests += data.text(sample.test) + ' ';
+  return {tests, problems.count()};
+}
+
+// Rows of other runs are not read. A bad one must not decide which run is read.
+TEST(Loader, ABadRowOfANewerRunLosesNoOther) {
+  const std::string old_row = test_row({{"run_id", "1"}, {"test", "Old"}, {"started_at", "2026-11-21T01:00:00Z"}});
+  const auto newer = [](Cells more) {
+    Cells cells{{"run_id", "2"}, {"test", "New"}, {"started_at", "2026-11-21T02:00:00Z"}};
+    for (const auto& cell : more) cells.insert_or_assign(cell.first, cell.second);
+    return test_row(cells);
+  };
+  const std::string good = newer({});
+  const std::string line = good.substr(0, good.size() - 1);
+  for (const std::string& bad :
+       {good.substr(0, good.size() / 2) + '\n', newer({{"schema_version", "2"}}), newer({{"kind", "z"}}),
+        newer({{"pid", "z"}}), line + line + '\n', line + std::string(1, '\0') + '\n'}) {
+    EXPECT_EQ(read_file(old_row + bad), std::pair(std::string("Old "), std::size_t{1})) << bad;
+    EXPECT_EQ(read_file(old_row + bad + good), std::pair(std::string("New "), std::size_t{1})) << bad;
+    model::LoadOptions options;
+    options.run_id = "newest";
+    EXPECT_EQ(read_file(old_row + bad + good, options), std::pair(std::string("New "), std::size_t{1})) << bad;
+    options.run_id = "1";
+    EXPECT_EQ(read_file(old_row + bad + good, options), std::pair(std::string("Old "), std::size_t{1})) << bad;
+  }
+}
+
+TEST(Loader, ReadsTheRunsOfAFileThatAProgramQuotedAnew) {
+  const std::string quoted = "\"a, b\"";
+  EXPECT_EQ(
+      read_file(
+          test_row({{"run_id", "1"}, {"test", "Old"}, {"label", quoted}, {"started_at", "2026-11-21T01:00:00Z"}}) +
+          test_row({{"run_id", "2"}, {"test", "New"}, {"label", quoted}, {"started_at", "2026-11-21T02:00:00Z"}})),
+      std::pair(std::string("New "), std::size_t{0}));
+}
+
 TEST(Loader, KeepsAllProcessesOfTheNewestRun) {
   const Loaded loaded = load(test_row({{"pid", "1"}, {"started_at", "2026-11-21T01:00:00.000000Z"}}) +
                              test_row({{"pid", "2"}, {"started_at", "2026-11-21T01:00:09.000000Z"}}));

@@ -375,6 +375,7 @@ Result<std::vector<LoadedPrograms::ProcessSlot>> LoadedPrograms::make_slots(std:
   for (const ProcessSlot& place : places) {
     syscost_enrolment& enrolment = skeleton_->bss->enrolments[place.process];
     enrolment.serial = ++serial_;
+    slots_ = std::max(slots_, place.process + 1);
     enrolment.refusal = SYSCOST_NOT_REFUSED;
     std::atomic_ref(enrolment.cookie).store(place.cookie);
   }

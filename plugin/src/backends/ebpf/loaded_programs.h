@@ -67,6 +67,8 @@ class LoadedPrograms {
   /// Places for `count` processes at once: inserting a map takes the kernel 5-20 ms, and as long for many.
   /// Fewer when there is no room; empty is a failure.
   Result<std::vector<ProcessSlot>> make_slots(std::size_t count);
+  /// How many of the places have, or had, a map.
+  std::uint32_t slots() const { return slots_; }
   /// The process counts no more, until it enrols again.
   void dismiss(std::uint32_t process);
   /// The same, for ever: the place is free. Its map stays until the place is taken again.
@@ -84,6 +86,7 @@ class LoadedPrograms {
   std::unique_ptr<syscost_bpf, Destroy> skeleton_;
   std::uint32_t cpu_count_ = 0;
   std::uint32_t serial_ = 0;
+  std::uint32_t slots_ = 0;
   bool has_details_ = false;
   bool has_children_ = false;
   bool has_scheduler_events_ = false;

@@ -4,9 +4,10 @@
 //
 // However many processes are measured, every syscall of the host should run only one pair of programs. A measured
 // process cannot hold that pair, because measured processes end in any order, and are killed. libsyscost.so starts this
-// helper when it measures by eBPF and no helper listens yet; it ends some seconds after its last client. If its file has
-// the capabilities (setcap cap_bpf,cap_perfmon+ep), ordinary users can measure without having any themselves. It takes
-// only the socket from its caller: no option, no path and no variable decides what is loaded.
+// helper when it measures by eBPF and no helper listens yet; it ends some seconds after its last client. If its file
+// has the capabilities (setcap cap_bpf,cap_perfmon+ep), ordinary users can measure without having any themselves; then
+// it ends with its last client. It takes only the socket from its caller: no option, no path and no variable decides
+// what is loaded.
 //
 // The socket is one of two. Where it listens, it must be the one that the user's processes of our control group look
 // for. So a user has one helper in a control group, and if its rights come from its file, a few in all: each pair of
@@ -26,13 +27,11 @@
 
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
 #include "backends/ebpf/attachment.h"
@@ -146,21 +145,20 @@ Given look_at(int descriptor) {
 /// are of the network namespace; in one that the user made, the file gives no rights.
 bool is_one_of_few() {
   const int mark = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  const auto now = [] { return std::chrono::steady_clock::now(); };
-  // Others may stay only for a further client that does not come.
-  for (const auto until = now() + kStaysAfterTheLast;; std::this_thread::sleep_for(std::chrono::milliseconds(100))) {
-    for (int number = 0; number < kHelpersOfAUser; ++number) {
-      const Address address = address_of_mark(geteuid(), number);
-      if (bind(mark, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0) return true;
-    }
-    if (now() > until) return false;
+  for (int number = 0; number < kHelpersOfAUser; ++number) {
+    const Address address = address_of_mark(geteuid(), number);
+    if (bind(mark, reinterpret_cast<const sockaddr*>(&address.name), address.size) == 0) return true;
   }
+  return false;
 }
 
 int serve_own_user() {
   constexpr auto kOwn = Server::Clients::own_user;
-  if (getauxval(AT_SECURE) == 0 || is_one_of_few()) {
+  if (getauxval(AT_SECURE) == 0) {
     Server(kSocketDescriptor, kOwn).run();
+  } else if (is_one_of_few()) {
+    // It makes room for a helper in another control group at once.
+    Server(kSocketDescriptor, Server::Clients::own_user_while_any).run();
   } else {
     Server(kSocketDescriptor, kOwn,
            Failure{"this user measures in " + std::to_string(kHelpersOfAUser) +

@@ -119,6 +119,8 @@ namespace {
 constexpr std::size_t kConnectionsOfAGuest = SYSCOST_PROCESSES / 2;
 constexpr std::chrono::seconds kPatienceWithTheIdle{5};
 constexpr int kAcceptedAtOnce = 64;
+/// A helper that made more of them does not stay: each keeps the memory of a process's counters.
+constexpr std::uint32_t kPlacesThatStay = 4;
 /// Between tries to close connections.
 constexpr int kPauseBeforeClosingMs = 100;
 
@@ -153,7 +155,13 @@ void Server::run() {
       watched.push_back({client.socket, POLLIN, 0});
       watched.push_back({client.process, POLLIN, 0});
     }
-    if (poll(watched.data(), watched.size(), milliseconds_to_wait()) < 0 && errno != EINTR) return;
+    const bool makes_spare = wants_spare_slot();
+    const int ready = poll(watched.data(), watched.size(), makes_spare ? 0 : milliseconds_to_wait());
+    if (ready < 0 && errno != EINTR) return;
+    if (ready == 0 && makes_spare) {
+      make_spare_slot();
+      continue;
+    }
     // Ends come before beginnings. A process that executed another program closed its socket before the new program
     // asks for a place, and must not be found in its old place.
     const std::size_t known = clients_.size();
@@ -174,10 +182,15 @@ void Server::run() {
     bury_the_gone();
     detach_unless_wanted();
     closer_.close_all();
-    make_spare_slot();
     // A client that is queued at this instant finds the socket closed; it begins again and starts another helper.
-    if (clients_.empty() && policy_ == Clients::own_user) accept_clients();
-  } while (!clients_.empty() || policy_ == Clients::everyone || (policy_ == Clients::own_user && Clock::now() < end()));
+    if (clients_.empty() && is_for_own_user()) accept_clients();
+  } while (!clients_.empty() || policy_ == Clients::everyone ||
+           Clock::now() < end().value_or(Clock::time_point::min()));
+}
+
+std::optional<Server::Clock::time_point> Server::end() const {
+  if (policy_ != Clients::own_user || !last_left_ || loaded_->value().slots() > kPlacesThatStay) return std::nullopt;
+  return *last_left_ + kStaysAfterTheLast;
 }
 
 // ---- clients --------------------------------------------------------------------------------------------------------
@@ -238,7 +251,7 @@ int Server::milliseconds_to_wait() const {
     // A client that is joining asked while others were served, or has to wait for its share of the time.
     wait_until(client.is_joining ? join_rate_.next(client.user) : client.since + kPatienceWithTheIdle);
   }
-  if (clients_.empty() && last_left_) wait_until(end());
+  if (clients_.empty() && end()) wait_until(*end());
   return least;
 }
 
@@ -248,6 +261,7 @@ void Server::bury_the_gone() {
     if (client.place.has_value()) {
       loaded_->value().give_back(*client.place);
       last_left_ = Clock::now();
+      may_make_spare_ = true;
     }
     close_connection(client.socket);
     if (client.process >= 0) close(client.process);
@@ -402,16 +416,27 @@ void Server::serve_joining() {
   }
 }
 
-/// Fewer when there is no room; empty is a failure.
+/// The spare one first. Fewer when there is no room; empty is a failure.
 Result<std::vector<LoadedPrograms::ProcessSlot>> Server::take_slots(std::size_t count) {
-  if (count > 1 || !spare_slot_) return loaded_->value().make_slots(count);
-  return std::vector{*std::exchange(spare_slot_, std::nullopt)};
+  if (!spare_slot_) return loaded_->value().make_slots(count);
+  std::vector taken{*std::exchange(spare_slot_, std::nullopt)};
+  if (count == 1) return taken;
+  if (const auto made = loaded_->value().make_slots(count - 1); made.ok()) {
+    taken.insert(taken.end(), made.value().begin(), made.value().end());
+  }
+  return taken;
 }
 
-/// Everyone's helper counts the memory of each place to its user, and one that has a single client needs no further place.
+/// Everyone's helper counts the memory of each place to its user, and one that has a single client needs no further
+/// place.
+bool Server::wants_spare_slot() const {
+  const bool is_loaded = loaded_ && loaded_->ok();
+  return is_loaded && is_for_own_user() && !spare_slot_ && may_make_spare_ && !clients_.empty();
+}
+
 void Server::make_spare_slot() {
-  if (policy_ != Clients::own_user || spare_slot_ || !loaded_ || !loaded_->ok()) return;
   const Result<std::vector<LoadedPrograms::ProcessSlot>> made = loaded_->value().make_slots(1);
+  may_make_spare_ = made.ok();
   if (made.ok()) spare_slot_ = made.value().front();
 }
 

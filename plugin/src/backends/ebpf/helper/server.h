@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Server: gives measured processes places at one pair of programs, for as long as there are any, and a moment longer: the
-// tests of ctest come one after the other, and the kernel needs 100 ms to verify the programs again.
+// Server: gives measured processes places at one pair of programs, for as long as there are any, and a moment longer:
+// the tests of ctest come one after the other, and the kernel needs 100 ms to verify the programs again.
 //
 // The programs are attached exactly while some client wants to be counted. A client gets only the maps it may write.
 // Programs and attachments stay here, so that no client can attach them a second time, or keep them attached. A client
@@ -77,9 +77,10 @@ class Closer {
 class Server {
  public:
   enum class Clients {
-    own_user,  ///< Those of the user that we run as; ends kStaysAfterTheLast after the last.
-    everyone,  ///< All users'; does not end.
-    one,       ///< The process that started us, which alone may say what the programs look for.
+    own_user,            ///< Those of the user that we run as; ends kStaysAfterTheLast after the last.
+    own_user_while_any,  ///< The same; ends with the last.
+    everyone,            ///< All users'; does not end.
+    one,                 ///< The process that started us, which alone may say what the programs look for.
   };
 
   /// `socket` listens, or for `one` is connected to it.
@@ -88,7 +89,8 @@ class Server {
   /// for a place.
   Server(int socket, Clients clients, Result<LoadedPrograms> pair);
 
-  /// Returns when the last client is gone; for `own_user` kStaysAfterTheLast later, if there is no further client.
+  /// Returns when the last client is gone; for `own_user` kStaysAfterTheLast later, if there is no further client, and
+  /// if few places were needed, because their memory stays, too.
   void run();
 
  private:
@@ -120,10 +122,12 @@ class Server {
   void answer(Client& client, const Answer& message, const PassedDescriptors& passed = {});
   void refuse(Client& client, const Failure& failure) { answer(client, failed_answer(failure)); }
   Result<std::vector<LoadedPrograms::ProcessSlot>> take_slots(std::size_t count);
+  bool wants_spare_slot() const;
   void make_spare_slot();
   int milliseconds_to_wait() const;
-  /// When a helper without clients ends.
-  Clock::time_point end() const { return last_left_.value_or(Clock::time_point::min()) + kStaysAfterTheLast; }
+  bool is_for_own_user() const { return policy_ == Clients::own_user || policy_ == Clients::own_user_while_any; }
+  /// Until when a helper without clients waits for one; nullopt: it ends.
+  std::optional<Clock::time_point> end() const;
   void bury_the_gone();
   void close_connection(int socket);
   std::size_t count_of(uid_t user, bool with_place) const;
@@ -137,6 +141,7 @@ class Server {
   Closer closer_;
   std::optional<Result<LoadedPrograms>> loaded_;
   std::optional<LoadedPrograms::ProcessSlot> spare_slot_;  ///< Made ahead: the kernel takes 10 ms for it.
+  bool may_make_spare_ = true;                             ///< False after it failed, until a client has left.
   std::vector<Client> clients_;
   std::optional<Clock::time_point> last_left_;  ///< When the last client with a place was gone.
   JoinRate join_rate_;
