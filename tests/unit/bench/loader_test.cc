@@ -178,7 +178,7 @@ std::pair<std::string, std::size_t> read_file(const std::string& rows, const mod
 // Rows of other runs are not read. A bad one must not decide which run is read.
 TEST(Loader, ABadRowOfANewerRunLosesNoOther) {
   const std::string old_row = test_row({{"run_id", "1"}, {"test", "Old"}, {"started_at", "2026-11-21T01:00:00Z"}});
-  const auto newer = [](Cells more) {
+  const auto newer = [](const Cells& more) {
     Cells cells{{"run_id", "2"}, {"test", "New"}, {"started_at", "2026-11-21T02:00:00Z"}};
     for (const auto& cell : more) cells.insert_or_assign(cell.first, cell.second);
     return test_row(cells);
