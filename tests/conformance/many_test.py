@@ -106,16 +106,7 @@ def names_of_helpers():
 
 
 def helpers():
-    """Process ids of helpers in this network namespace."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if (os.path.basename(os.readlink(f"/proc/{pid}/exe")) == os.path.basename(HELPER)
-                    and os.readlink(f"/proc/{pid}/ns/net") == os.readlink("/proc/self/ns/net")):
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
+    return own_namespaces.processes_of(HELPER)
 
 
 def attachments_of(helper):
@@ -232,6 +223,7 @@ class Many(unittest.TestCase):
         for _ in range(3):
             copies += self.start(1)
             self.assert_one_pair(copies[-1:])
+            self.assertEqual(len(attachments_of(*helpers())), 3)
             self.assert_exact(copies[-1:])
         self.assertEqual(len(set().union(*(copy.programs for copy in copies))), 3)
         self.assert_nothing_left(copies)

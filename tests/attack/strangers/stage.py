@@ -198,16 +198,7 @@ def names():
 
 
 def helpers():
-    """Process ids of the helpers in our network, by their executable."""
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if (os.path.basename(os.readlink(f"/proc/{entry}/exe")) == os.path.basename(HELPER)
-                    and os.readlink(f"/proc/{entry}/ns/net") == os.readlink("/proc/self/ns/net")):
-                found.append(int(entry))
-        except OSError:
-            pass  # it has ended
-    return found
+    return own_namespaces.processes_of(HELPER)
 
 
 def raise_loopback():
