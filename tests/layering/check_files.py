@@ -24,8 +24,10 @@ CALLS = {
     "remove": r"\b(?:fs|filesystem)::remove(?:_all)?\s*\(|\bunlink(?:at)?\s*\(|\brmdir\s*\(|\bstd::remove\s*\(\s*\w+\.c_str",
     "link": r"\bsymlink(?:at)?\s*\(|\blink(?:at)?\s*\(|\bcreate_(?:hard_|directory_)?(?:sym)?link\s*\(",
     "copy": r"\bcopy_(?:file|symlink)\s*\(|\b(?:fs|filesystem)::copy\s*\(",
-    # By descriptor, bytes and size.
-    "write": r"(?<![\w.>:])(?:::)?write\s*\((?:[^(),;]|\([^()]*\))+,(?:[^(),;]|\([^()]*\))+,(?:[^(),;]|\([^()]*\))+\)",
+    # By descriptor, bytes and size; and all others, but for messages.
+    "write": r"(?<![\w.>:])(?:::)?write\s*\((?:[^(),;]|\([^()]*\))+,(?:[^(),;]|\([^()]*\))+,(?:[^(),;]|\([^()]*\))+\)"
+             r"|(?<![\w.>])(?:pwrite(?:64|v2?)?|writev|copy_file_range|sendfile|v?dprintf)\s*\("
+             r"|(?<![\w.>])(?:std::)?(?:fwrite|fputs|f?putc|fputc|v?fprintf)\s*\((?![^;]*\bstd(?:err|out)\b)",
     "cut": r"(?<!f)\btruncate(?:64)?\s*\(|\bresize_file\s*\(",
 }
 # A file, what it does by itself, and why.
@@ -84,6 +86,9 @@ ALLOWED = {
 }
 # The rule is tried both ways: what it must find, and what it must not.
 SAMPLES = [
+    ("pwrite(file, bytes.data(), bytes.size(), 0);", "write"), ("writev(file, parts, 2);", "write"), ("dprintf(file, text);", "write"),
+    ("std::fwrite(rows.data(), 1, rows.size(), file);", "write"), ("std::fputs(text.c_str(), stderr);", ""),
+    ('std::fprintf(\n stderr, "bench: %s\\n", why.c_str());', ""), ("process_vm_writev(process, &local, 1, &remote, 1, 0);", ""),
     ("std::ofstream out(path);", "stream"), ("  FILE* f = ::fopen(path, mode);", "stream"), ("if (!std::fopen(p, m)) {", "stream"),
     ("int fd = ::open(path, O_WRONLY | O_CREAT, 0600);", "create"), ("  return mkstemp(name);", "temporary"),
     ("if (::mkdtemp(name.data()) == nullptr)", "temporary"), ("fs::create_directories(path, error);", "folder"),

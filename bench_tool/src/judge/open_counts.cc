@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <deque>
 #include <string_view>
 
 #include "judge/direction.h"
@@ -101,6 +102,7 @@ void OpenCounts::add(const Comparison& row, const Delta& delta, bool is_fewer) {
   count.delta.sites.clear();
   count.test = row.name;
   count.program = row.new_window->program;
+  count.first = row.new_window;
   count.is_fewer = is_fewer;
   count.of_old = counts_of_first(delta.old_count);
   count.of_new = counts_of_first(delta.new_count);
@@ -132,8 +134,22 @@ std::set<std::string> OpenCounts::programs() const {
   return programs;
 }
 
-void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
+void OpenCounts::take(Count& count, double found, bool is_new) {
+  ++count.runs;
+  (is_new ? count.of_new : count.of_old).push_back(found);
+  if (!count.doubt) {
+    decide_beside_file(count);
+    return;
+  }
+  const Decision now = count.doubt->add({found, is_new != count.is_fewer});
+  if (count.decision == Decision::go_on) count.decision = now;
+}
+
+void OpenCounts::take(const std::vector<stats::WindowSummary>& windows, const std::vector<Comparison>& rows,
+                      bool is_new) {
+  std::set<std::string> seen;
   for (const Comparison& row : rows) {
+    seen.insert(name_in_program(row));
     if (!row.is_by_counts()) continue;
     if (const auto leak = leaks_.find(name_in_program(row)); is_new && leak != leaks_.end() && leak->second.is_open) {
       const auto least = [](const stats::Numbers& left) { return left ? std::optional(left->min) : std::nullopt; };
@@ -144,16 +160,15 @@ void OpenCounts::take(const std::vector<Comparison>& rows, bool is_new) {
     if (test == counts_.end()) continue;
     for (Count& count : test->second) {
       const stats::Numbers found = count_in(is_new ? *row.new_window : *row.old_window, count.delta, row);
-      if (!found) continue;
-      ++count.runs;
-      (is_new ? count.of_new : count.of_old).push_back(found->median);
-      if (!count.doubt) {
-        decide_beside_file(count);
-        continue;
-      }
-      const Decision now = count.doubt->add({found->median, is_new != count.is_fewer});
-      if (count.decision == Decision::go_on) count.decision = now;
+      if (found) take(count, found->median, is_new);
     }
+  }
+  // A set-up that made no call in either of the two runs is in none of the rows. Without it, only the runs of this side
+  // that made calls would count, beside all runs of the other side.
+  for (auto& [key, counts] : counts_) {
+    std::deque<stats::WindowSummary> made;
+    if (seen.contains(key) || stats::without_calls(*counts.front().first, windows, made) == nullptr) continue;
+    for (Count& count : counts) take(count, 0, is_new);
   }
 }
 

@@ -22,7 +22,7 @@ class OpenCounts {
  public:
   static constexpr std::size_t kMostRuns = kMostRunsAgain;
 
-  /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). It copies what it needs.
+  /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). Keep the rows' windows.
   OpenCounts(const std::vector<Comparison>& rows, RunsAgain which);
 
   /// Tests with a count that is still open, or that may leave more open or mapped.
@@ -31,9 +31,9 @@ class OpenCounts {
   bool asks_for_leaks() const { return !leaks_.empty(); }
   /// The programs of these tests.
   std::set<std::string> programs() const;
-  /// Takes one more run of a side, compared with a run of the other one. A test that is not in it, that failed, or
-  /// that lost events says nothing.
-  void take(const std::vector<Comparison>& rows, bool is_new);
+  /// Takes one more run of a side: its windows, and what comparing it with a run of the other side found. A test that
+  /// is not in it, that failed, or that lost events says nothing.
+  void take(const std::vector<stats::WindowSummary>& windows, const std::vector<Comparison>& rows, bool is_new);
   /// Sets counts, verdict and reason of a row of the first comparison by what the runs decided.
   void apply_to(Comparison& row) const;
   /// `: 2 of 2 tests decided; no change after all: Log.Reads`; "" if none was open.
@@ -47,6 +47,7 @@ class OpenCounts {
     Delta delta;       ///< As first compared.
     std::string test;  ///< As it is shown.
     std::string program;
+    const stats::WindowSummary* first = nullptr;  ///< NEW's of the first comparison.
     bool is_fewer = false;       ///< Whether NEW makes fewer is the question.
     std::vector<double> of_old;  ///< Those of all runs, the first ones included.
     std::vector<double> of_new;
@@ -67,6 +68,7 @@ class OpenCounts {
   };
 
   void add(const Comparison& row, const Delta& delta, bool is_fewer);
+  void take(Count& count, double found, bool is_new);
   void decide_beside_file(Count& count) const;
   std::vector<const Count*> counts_of(const Comparison& row, const Delta& delta) const;
   std::string reason_of(const Count& count) const;

@@ -16,8 +16,8 @@
 //
 // The first count the calls of the calling thread that returned a result to the program, by any selector of
 // syscost/cost.h. If no backend can count, the test is skipped on a developer's machine and fails where CI is set;
-// SYSCOST_UNAVAILABLE=skip or fail overrides this. A selector that names no syscall fails the test everywhere. The
-// reason is always printed. A test never passes because numbers are missing.
+// SYSCOST_UNAVAILABLE=skip or fail overrides this. A selector that names no syscall fails the test wherever
+// libsyscost.so is. The reason is always printed. A test never passes because numbers are missing.
 #pragma once
 
 #include <gtest/gtest-spi.h>

@@ -79,6 +79,7 @@ SYSCOST_EXPORT std::vector<CallSite> call_sites(const Cost& cost, std::string_vi
 /// The things that a stretch of code leaves open: descriptors, threads and child processes that were not there when the
 /// object was made. Mappings do not count, because allocators keep memory. Needs no backend; reads /proc, by syscalls
 /// that are not counted. Other threads may open and close things meanwhile: what is open when left() is called counts.
+/// Threads may have descriptors of their own (unshare): then one thread makes it and calls left().
 class SYSCOST_EXPORT LeakCheck {
  public:
   LeakCheck();

@@ -26,7 +26,7 @@ class Opened : public ::testing::Test {
   }
   /// One more run of NEW beside OLD's first.
   void run_new(OpenCounts& open, const CallsMade& before, const CallsMade& now, bool in_doubt = true) {
-    open.take({compared(before, now, in_doubt)}, true);
+    open.take({}, {compared(before, now, in_doubt)}, true);
   }
 
  private:
@@ -108,7 +108,7 @@ TEST_F(Opened, AreRedIfEachRunOfNewIsAboveSeveralOfOld) {
   decide_doubts(rows);
   OpenCounts open(rows, RunsAgain::new_side);
   std::size_t runs = 0;
-  for (; open.tests() > 0; ++runs) open.take(rows, true);
+  for (; open.tests() > 0; ++runs) open.take({}, rows, true);
   EXPECT_EQ(runs, 7U) << "C(13, 5) is the first above 1000";
   open.apply_to(rows.front());
   EXPECT_EQ(rows.front().verdict, Verdict::regressed);
@@ -118,7 +118,7 @@ TEST_F(Opened, AreRedIfEachRunOfNewIsAboveSeveralOfOld) {
 /// Runs of both sides in turns until they decide.
 std::size_t runs_until_decided(OpenCounts& open, const Comparison& row) {
   std::size_t runs = 0;
-  for (; open.tests() > 0 && runs < OpenCounts::kMostRuns; ++runs) open.take({row}, runs % 2 == 0);
+  for (; open.tests() > 0 && runs < OpenCounts::kMostRuns; ++runs) open.take({}, {row}, runs % 2 == 0);
   return runs;
 }
 
@@ -172,7 +172,7 @@ TEST_F(Opened, AreLeaksThatCallsMakeLikely) {
     stats::WindowSummary listed = *again.new_window;
     listed.descriptors_left = stats::spread_of({left});
     again.new_window = &listed;
-    open.take({again}, true);
+    open.take({}, {again}, true);
     EXPECT_EQ(open.tests(), 0U);
     open.apply_to(row);
     EXPECT_EQ(row.verdict, left > 0 ? Verdict::in_doubt : Verdict::improved) << row.reason;
@@ -185,7 +185,57 @@ TEST_F(Opened, LearnNothingFromATestThatFailed) {
   OpenCounts open({row}, RunsAgain::new_side);
   Comparison failed = compared({{"read", 5}}, {{"read", 5}}, false);
   failed.has_fault = true;
-  open.take({failed}, true);
+  open.take({}, {failed}, true);
+  EXPECT_EQ(open.tests(), 1U);
+}
+
+// A tear-down that makes calls in some runs alone, by chance, of OLD as of NEW.
+TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
+  std::vector<stats::WindowSummary> of_run = {window({syscall("close", *stats::spread_of({2}))})};
+  of_run.front().kind = "suite";
+  of_run.front().test = "S";
+  of_run.push_back(window({}));
+  of_run.back().kind = "test";
+  of_run.back().test = "S.T";
+  for (stats::WindowSummary& one : of_run) {
+    one.origin = schema::kOriginSyscost;
+    one.program = "tests";
+    one.has_other_threads = true;
+  }
+  const std::vector<stats::WindowSummary> only_test = {of_run[1]};
+  std::deque<stats::WindowSummary> made;
+  const stats::WindowSummary* const none = stats::without_calls(of_run[0], only_test, made);
+  ASSERT_NE(none, nullptr);
+  std::vector<Comparison> rows = {compare_windows(none, &of_run[0], {})};
+  decide_doubts(rows);
+  OpenCounts open(rows, RunsAgain::both_sides);
+  ASSERT_EQ(open.tests(), 1U);
+  // Half of the runs of each side make the calls. A run of NEW that makes none is, beside OLD's first, in no row.
+  for (std::size_t runs = 0; open.tests() > 0 && runs < OpenCounts::kMostRuns; ++runs) {
+    const bool makes_calls = runs % 4 < 2;
+    std::vector<Comparison> again;
+    if (runs % 2 == 0 && makes_calls) again = {compare_windows(none, &of_run[0], {})};
+    if (runs % 2 == 1) again = {compare_windows(makes_calls ? &of_run[0] : none, &of_run[0], {})};
+    open.take(makes_calls ? of_run : only_test, again, runs % 2 == 0);
+  }
+  open.apply_to(rows.front());
+  EXPECT_NE(rows.front().verdict, Verdict::regressed) << rows.front().reason;
+  EXPECT_EQ(rows.front().deltas.front().new_count.min, 0) << "runs without the row have 0 calls";
+  EXPECT_EQ(rows.front().deltas.front().old_count.max, 2);
+}
+
+TEST_F(Opened, LearnNothingOfASetUpFromARunWithoutItsTests) {
+  std::vector<stats::WindowSummary> of_run = {window({syscall("close", *stats::spread_of({2}))})};
+  of_run.front().kind = "suite";
+  of_run.front().test = "S";
+  of_run.front().origin = schema::kOriginSyscost;
+  of_run.front().program = "tests";
+  stats::WindowSummary before = of_run.front();
+  before.syscalls = {syscall("close", *stats::spread_of({1}))};
+  Comparison row = compare_windows(&before, &of_run.front(), {});
+  OpenCounts open({row}, RunsAgain::new_side);
+  ASSERT_EQ(open.tests(), 1U);
+  open.take({}, {}, true);
   EXPECT_EQ(open.tests(), 1U);
 }
 

@@ -137,7 +137,7 @@ std::string run_again(const cli::Options& options, const CheckSettings& settings
       return fails(one) && std::none_of(again.judgement.exceeded.begin(), again.judgement.exceeded.end(),
                                         [&](const budgets::Finding& other) { return other.is_same(one); });
     });
-    open.take(its_rows, true);
+    open.take(again.windows, its_rows, true);
     return {};
   };
   while ((open.tests() > 0 || (runs.rounds() == 0 && count() > 0)) && runs.may_go_on()) {

@@ -60,7 +60,7 @@ std::string run_again(const cli::Options& options, CompareResult& result, std::o
     if (data.samples.empty()) return "a further run holds no test, so nothing is decided\n";
     one.warnings.clear();
     if (const std::vector<std::string> faults = judge(judging, one); !faults.empty()) return faults.front() + '\n';
-    open.take(one.rows, is_new);
+    open.take(is_new ? one.new_windows : one.old_windows, one.rows, is_new);
     return {};
   };
   while (open.tests() > 0 && runs.may_go_on()) {
