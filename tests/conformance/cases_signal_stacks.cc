@@ -49,18 +49,19 @@ void handle_on_stack(int signal, int flags) {
 }
 
 /// A processor may leave alone what is reserved in the registers that it saves: QEMU's does, others write zeros. So a
-/// piece of 64 bytes in which something was saved counts as a whole. No processor writes the gap before the kernel's
-/// own bytes, and nothing else may.
+/// piece of 64 bytes in which something was saved counts as a whole, the last one up to the stack's end. No processor
+/// writes the gap before the kernel's own bytes, and nothing else may.
 void count_whole_pieces(std::vector<bool>& is_touched) {
   constexpr std::size_t kPiece = 64;
   constexpr std::size_t kGap = 416;
   constexpr std::size_t kGapEnd = 464;
   if (g_vector_state == nullptr) return;
   const auto begin = static_cast<std::size_t>(g_vector_state - g_memory.data());
-  for (std::size_t piece = begin; piece + kPiece <= is_touched.size(); piece += kPiece) {
-    const auto first = is_touched.begin() + static_cast<std::ptrdiff_t>(piece);
-    if (std::find(first, first + kPiece, true) == first + kPiece) continue;
-    for (std::size_t i = piece; i < piece + kPiece; ++i) {
+  for (std::size_t piece = begin; piece < is_touched.size(); piece += kPiece) {
+    const std::size_t end = std::min(piece + kPiece, is_touched.size());
+    const auto at = [&](std::size_t i) { return is_touched.begin() + static_cast<std::ptrdiff_t>(i); };
+    if (std::find(at(piece), at(end), true) == at(end)) continue;
+    for (std::size_t i = piece; i < end; ++i) {
       if (i < begin + kGap || i >= begin + kGapEnd) is_touched[i] = true;
     }
   }

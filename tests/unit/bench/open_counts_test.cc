@@ -191,7 +191,7 @@ TEST_F(Opened, LearnNothingFromATestThatFailed) {
 
 // A tear-down that makes calls in some runs alone, by chance, of OLD as of NEW.
 TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
-  std::vector<stats::WindowSummary> of_run = {window({syscall("close", *stats::spread_of({2}))})};
+  std::vector<stats::WindowSummary> of_run = {window({syscall("read", *stats::spread_of({2}))})};
   of_run.front().kind = "suite";
   of_run.front().test = "S";
   of_run.push_back(window({}));
@@ -225,13 +225,13 @@ TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
 }
 
 TEST_F(Opened, LearnNothingOfASetUpFromARunWithoutItsTests) {
-  std::vector<stats::WindowSummary> of_run = {window({syscall("close", *stats::spread_of({2}))})};
+  std::vector<stats::WindowSummary> of_run = {window({syscall("read", *stats::spread_of({2}))})};
   of_run.front().kind = "suite";
   of_run.front().test = "S";
   of_run.front().origin = schema::kOriginSyscost;
   of_run.front().program = "tests";
   stats::WindowSummary before = of_run.front();
-  before.syscalls = {syscall("close", *stats::spread_of({1}))};
+  before.syscalls = {syscall("read", *stats::spread_of({1}))};
   Comparison row = compare_windows(&before, &of_run.front(), {});
   OpenCounts open({row}, RunsAgain::new_side);
   ASSERT_EQ(open.tests(), 1U);
