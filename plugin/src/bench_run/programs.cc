@@ -265,6 +265,7 @@ bool Notes::are_of_lists_only() const {
   std::ifstream file(path_);
   for (std::string line; std::getline(file, line);) {
     const std::string_view word = std::string_view(line).substr(0, line.find(' '));
+    if (word == agent::kNoteSaid) continue;
     if (word != agent::kNoteLists && word != agent::kNoteEnded) return false;
     has_lists = has_lists || word == agent::kNoteLists;
   }
@@ -283,6 +284,10 @@ void Notes::print() const {
     // Not of these kinds, or said already: of a refusal by the program itself.
     if (word == agent::kNoteRefused || word == agent::kNoteTests || word == agent::kNoteLists ||
         word == agent::kNoteEnded || word == agent::kNoteVerdict || !printed.insert(line).second) {
+      continue;
+    }
+    if (word == agent::kNoteSaid) {
+      std::fputs(printable_lines(name.substr(name.find(' ') + 1)).c_str(), stderr);
       continue;
     }
     const bool is_traced = word == agent::kNoteTraced;

@@ -49,16 +49,6 @@ void note_message_output() {
   g_output_at_start = Place(STDOUT_FILENO);
 }
 
-void write_message(std::string_view text) {
-  const int output = message_output();
-  while (output >= 0 && !text.empty()) {
-    const ssize_t written = write(output, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-}
-
 namespace {
 
 void note(const char* word, const char* text) {
@@ -80,6 +70,17 @@ void note(const char* word, const char* text) {
 }
 
 }  // namespace
+
+void write_message(std::string_view text) {
+  const int output = message_output();
+  if (output < 0) return note("said", std::string(text).c_str());
+  while (output >= 0 && !text.empty()) {
+    const ssize_t written = write(output, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
 
 void note_refusal(const char* why) {
   note("refused", why);

@@ -18,7 +18,8 @@ int message_output();
 /// Messages go to what these two are now. For a program that redirects its own; not beside message_output().
 void note_message_output();
 
-/// Writes all of `text` there, or as much as can be written. Async-signal-safe.
+/// Writes all of `text` there, or as much as can be written. Where there is no place, the `bench run` above prints it
+/// when its command has ended.
 void write_message(std::string_view text);
 
 // Tells `bench run` that syscost ends this program because it cannot measure it, or changes its exit code.

@@ -60,7 +60,8 @@ std::vector<NotCounted> not_counted() {
 }
 
 bool takes_rights() {
-  const session::OpenBackend* const opened = session::process_session().backend().current();
+  session::Session& session = session::process_session();
+  const session::OpenBackend* const opened = session.is_fork_child() ? nullptr : session.backend().current();
   return opened != nullptr && opened->backend->name() == "seccomp" && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
@@ -113,7 +114,8 @@ void name_flags_of_bench_run() {
 }
 
 std::uint64_t* process_control() {
-  const session::OpenBackend* const opened = session::process_session().backend().current();
+  session::Session& session = session::process_session();
+  const session::OpenBackend* const opened = session.is_fork_child() ? nullptr : session.backend().current();
   return opened != nullptr ? opened->backend->process_control() : nullptr;
 }
 

@@ -88,7 +88,8 @@ SYSCOST_EXPORT std::optional<Unavailable> write_ends(const std::string& csv, con
 /// Forgets the counts.
 SYSCOST_EXPORT void discard();
 
-/// Backend::process_control() of this process's session; null where no backend is open. For agent/guest.
+/// Backend::process_control() of this process's session; null where no backend is open, and in a fork child of the
+/// measured process. For agent/guest.
 SYSCOST_EXPORT std::uint64_t* process_control();
 
 /// Messages name the flags of `bench run`, which started this process (os/text.h).

@@ -33,6 +33,8 @@ constexpr const char* kNoteLists = "lists";
 constexpr const char* kNoteEnded = "ended";
 /// A process ends with another exit code than its program chose, because of a problem of ours: its process id.
 constexpr const char* kNoteVerdict = "verdict";
+/// "said PROCESS TEXT": a message of a process that has no output for it.
+constexpr const char* kNoteSaid = "said";
 
 /// A file of kEndSignals numbers (std::uint32_t), in which the programs of a sweep of `bench faults` count the signals
 /// that ended processes for which they waited (agent/exec/passing_on.h). Known to bench.

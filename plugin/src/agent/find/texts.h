@@ -25,12 +25,11 @@ constexpr std::size_t string_bytes(StringLayout layout) {
   return layout == StringLayout::libstdcxx ? 32 : layout == StringLayout::libcxx ? 24 : 8;
 }
 
-/// The text of the string at `at`; nothing where no string lies there. Reads through the kernel, so an address that is
-/// not mapped is no error.
+/// The text of the string at `at`; nothing where no string lies there. An address that is not mapped is no error.
 std::optional<std::string> read_string(const void* at, StringLayout layout);
 
-/// Bytes at `at`, read by the kernel. False where they are not mapped, and where a sandbox forbids both ways to ask.
-/// The call is not one of the program's.
+/// Bytes at `at`, after the kernel was asked whether they can be read (rt_sigprocmask, with an argument that changes
+/// nothing). False where they are not mapped. The calls are not the program's. Any thread; keeps errno.
 bool read_memory(const void* at, void* into, std::size_t size);
 template <class T>
 std::optional<T> read_value(const void* at) {

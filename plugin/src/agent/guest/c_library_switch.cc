@@ -33,9 +33,9 @@ struct Crossing {
 std::uintptr_t g_thread_pointer = 0;  // the guest's
 Crossing* g_innermost = nullptr;      // one thread at a time is in the guest's world
 std::uint64_t* g_control = nullptr;   // as it was when a thread last left the guest's world
-/// 1 in this process. A page of its own, which fork children see as zero: the word that arms is shared with the kernel
-/// or another process, and a child must not touch it.
-const volatile int* g_is_measured_process = nullptr;
+/// 1 if g_control is this process's. A page of its own, which fork children see as zero: the word that arms is shared
+/// with the kernel or another process, and a child must not touch its parent's.
+volatile int* g_has_control = nullptr;
 
 long raw_sigprocmask(int how, const Mask* set, Mask* before) {
   long result = SYS_rt_sigprocmask;
@@ -71,7 +71,7 @@ constexpr Mask kBlocked = all_but_those_of_instructions();
 /// While it exists, nothing is counted.
 class Unarmed {
  public:
-  explicit Unarmed(std::uint64_t* control) : control_(*g_is_measured_process != 0 ? control : nullptr) {
+  explicit Unarmed(std::uint64_t* control) : control_(*g_has_control != 0 ? control : nullptr) {
     if (control_ != nullptr) armed_ = __atomic_exchange_n(control_, 0, __ATOMIC_SEQ_CST);
   }
   Unarmed(const Unarmed&) = delete;
@@ -97,6 +97,7 @@ void enter(Crossing& crossing) {
 void leave(const Crossing& crossing) {
   const auto control = syscost_worlds.control;
   g_control = control != nullptr ? control() : nullptr;
+  *g_has_control = g_control != nullptr ? 1 : 0;
   const Unarmed unarmed(g_control);
   write_thread_pointer(crossing.thread_pointer);
   g_innermost = crossing.outer;
@@ -201,8 +202,7 @@ void settle() {
     std::perror("syscost: this program's tests cannot be measured: a page that fork children see as zero");
     _Exit(2);
   }
-  *static_cast<int*>(page) = 1;
-  g_is_measured_process = static_cast<int*>(page);
+  g_has_control = static_cast<int*>(page);
 }
 
 void clear_thread_pointer() {

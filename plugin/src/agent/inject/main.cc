@@ -193,7 +193,7 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "syscost: the tests of %s are not measured: %s\n  fix: %s\n", program,
                  why_own_program_is_unknown(why_unknown).c_str(), kOwnProgramRemedy);
     sigprocmask(SIG_SETMASK, &before, nullptr);
-  } else if (!may_set_fs_register() || start_tracer(guest, program) != 0) {
+  } else if (!may_set_fs_register() || !may_make_code() || start_tracer(guest, program) != 0) {
     note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, file_of(program));
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {

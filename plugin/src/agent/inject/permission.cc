@@ -2,12 +2,14 @@
 #include "agent/inject/permission.h"
 
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <fstream>
 
 namespace syscost::inject {
@@ -36,6 +38,15 @@ bool may_set_fs_register() {
   return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
 }
 
+bool may_make_code() {
+  constexpr std::size_t kBytes = 4096;
+  void* const page = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  const bool may = mprotect(page, kBytes, PROT_READ | PROT_EXEC) == 0;
+  munmap(page, kBytes);
+  return may;
+}
+
 bool has_tracer() {
   return status_value("TracerPid") != 0;
 }
@@ -44,6 +55,10 @@ Obstacle why_denied(bool is_traced) {
   if (!may_set_fs_register()) {
     return {"this kernel or processor lets no program set the fs register (FSGSBASE)",
             "use Linux 5.9 or newer, in a virtual machine that shows the processor's; or link the program dynamically"};
+  }
+  if (!may_make_code()) {
+    return {"no written memory may become code here, as under systemd's MemoryDenyWriteExecute",
+            "run it without that; or link the program dynamically"};
   }
   if (is_traced) {
     return {"a debugger or strace traces it, and a process has one tracer",
@@ -65,7 +80,7 @@ Obstacle why_denied(bool is_traced) {
 }
 
 Obstacle try_tracing() {
-  if (!may_set_fs_register()) return why_denied(has_tracer());
+  if (!may_set_fs_register() || !may_make_code()) return why_denied(has_tracer());
   const pid_t child = fork();
   if (child == 0) {
     for (;;) pause();

@@ -14,6 +14,9 @@ struct Obstacle {
 
 /// False on a processor without the FSGSBASE instructions, or where the kernel or a virtual machine hides them.
 bool may_set_fs_register();
+/// False where no written memory may become code, as under systemd's MemoryDenyWriteExecute. Programs that are executed
+/// inherit that.
+bool may_make_code();
 /// True where another process traces this one.
 bool has_tracer();
 /// The obstacle to tracing, by what the system says of itself. `is_traced`: the process has a tracer.

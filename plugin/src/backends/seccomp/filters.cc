@@ -16,10 +16,12 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "backends/seccomp/supervisor.h"
 #include "core/syscall_id.h"
 #include "libc/symbols.h"
+#include "os/errors.h"
 #include "os/files.h"
 #include "os/proc.h"
 #include "os/text.h"
@@ -175,7 +177,10 @@ Result<const LibseccompApi*> find_functions() {
   const int deep = libc::has_sanitizer() ? 0 : RTLD_DEEPBIND;
   void* library = dlopen("libseccomp.so.2", RTLD_NOW | RTLD_LOCAL | deep);
   if (library == nullptr) {
-    return Failure{std::string("libseccomp.so.2 cannot be loaded: ") + dlerror(),
+    const bool is_at_limit = errno == EMFILE;
+    std::string said = dlerror();
+    if (is_at_limit) return errno_failure("load", "libseccomp.so.2", EMFILE);
+    return Failure{"libseccomp.so.2 cannot be loaded: " + std::move(said),
                    "install libseccomp 2.5 or newer (Debian, Ubuntu: apt-get install libseccomp2; Fedora: dnf install "
                    "libseccomp)"};
   }

@@ -198,6 +198,16 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
   return line;
 }
 
+namespace {
+
+/// As the process began: main() may clear the environment.
+const std::string g_bench_runs_at_start = [] {
+  const char* const above = variable(kBenchRuns);
+  return std::string(above != nullptr ? above : "");
+}();
+
+}  // namespace
+
 csv::RunColumns read_run_info(const Options& options, std::string_view build_type) {
   csv::RunColumns info;
   utsname system{};
@@ -217,7 +227,9 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   if (std::string path = program_path(); !path.empty()) {
     surroundings.emplace_back(schema::kFactProgramPath, std::move(path));
   }
-  if (const char* const above = variable(kBenchRuns)) surroundings.emplace_back(schema::kFactBenchRun, known(above));
+  const char* const above = variable(kBenchRuns);
+  const std::string runs = above != nullptr ? above : g_bench_runs_at_start;
+  if (!runs.empty()) surroundings.emplace_back(schema::kFactBenchRun, known(runs));
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;

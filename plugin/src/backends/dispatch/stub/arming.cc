@@ -411,10 +411,30 @@ bool is_being_born(const Guard& guard) {
   return id != 0 && syscost_raw_syscall(SYS_gettid) != static_cast<long>(id);
 }
 
+bool is_lent(const void* base) {
+  const auto* thread = static_cast<const Thread*>(base);
+  return thread >= syscost_threads && thread < syscost_threads + kThreads && thread->waits_for_child != 0;
+}
+
+long number_for_memory() {
+  const auto* const thread = static_cast<const Thread*>(gs_base());
+  const bool is_record = thread >= syscost_threads && thread < syscost_threads + kThreads;
+  const std::uint32_t id = is_record ? std::atomic_ref(const_cast<std::uint32_t&>(thread->id)).load() : 0;
+  return id != 0 ? static_cast<long>(id) : syscost_state.process;
+}
+
+bool is_in_child() {
+  const void* const base = gs_base();
+  return base == &syscost_child_thread || is_lent(base);
+}
+
 void stand_aside(const Guard& guard, StoodAside reason) {
-  if (syscost_state.stood_aside != StoodAside::no) return;
-  syscost_state.stood_aside = reason;
-  if (command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
+  const bool is_about_sigsys = reason == StoodAside::own_dispatch || reason == StoodAside::own_sigsys_file;
+  const bool is_first = syscost_state.stood_aside == StoodAside::no;
+  if (is_first && command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
+  // A child has an action and a dispatch of its own. What it does with them changes nothing in its maker.
+  if (is_about_sigsys && is_in_child()) return;
+  if (is_first) syscost_state.stood_aside = reason;
   std::atomic_ref(syscost_selector).store(0);
   // Strict mode of seccomp forbids the time-stamp counter, too.
   if (reason == StoodAside::no_clock || reason == StoodAside::own_filter) {
@@ -422,7 +442,7 @@ void stand_aside(const Guard& guard, StoodAside reason) {
     std::atomic_ref(syscost_forbids_ticks).store(1);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
   }
-  if (reason != StoodAside::own_dispatch && reason != StoodAside::own_sigsys_file) return;
+  if (!is_first || !is_about_sigsys) return;
   Thread* thread = calling_thread(guard);
   if (thread != nullptr) leave_sigsys_to_kernel(*thread, true);
   give_signals_back(guard, !holds_trapped_calls(guard, thread));

@@ -20,6 +20,13 @@ Thread* take_thread(const Guard& guard);
 Thread* take_thread(const Guard& guard, std::uint32_t born);
 /// Before a record is given back: its thread ends in this opening (state.h, Life).
 void note_end(const Thread& thread);
+/// A child of vfork that runs with its maker's record (`base`, of the gs register) is another process.
+bool is_lent(const void* base);
+/// In a child that is a process of its own, in our memory or a copy of it, and that is not counted apart.
+bool is_in_child();
+/// A number by which the kernel finds this process's memory: the calling thread's. The main thread, which has the
+/// process's, may have ended.
+long number_for_memory();
 /// Leaves `thread` to others. The caller must not use it afterwards.
 void give_thread_back(const Guard& guard, Thread& thread);
 

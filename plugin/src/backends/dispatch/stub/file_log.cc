@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call_files.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/where.h"
@@ -201,7 +202,7 @@ std::uint64_t bytes_to_write(const Call& call) {
 bool copy_data(const Call& call, char* into, std::uint64_t bytes) {
   if (!has_vector(call.number)) return copy_from(call.used.rsi, into, bytes);
   const Stretch room{reinterpret_cast<std::uint64_t>(into), bytes};
-  return syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(&room), 1,
+  return syscost_raw_syscall(SYS_process_vm_readv, number_for_memory(), reinterpret_cast<long>(&room), 1,
                              static_cast<long>(call.used.rsi), static_cast<long>(call.used.rdx),
                              0) == static_cast<long>(bytes);
 }

@@ -113,8 +113,8 @@ void make_call(const Guard& guard, SignalFrame& frame, Thread* thread, unsigned 
     return;
   } else {
     const bool is_known = thread != nullptr && thread == calling_thread(guard);
-    const bool is_lent = is_known && thread->waits_for_child != 0;
-    if (is_known && !is_lent && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
+    const bool is_of_child = is_known && thread->waits_for_child != 0;
+    if (is_known && !is_of_child && static_cast<std::uint32_t>(registers[REG_RAX]) == SYS_exit) {
       end_thread(guard, frame, *thread);
       return;
     }
@@ -261,6 +261,38 @@ bool has_cleared_handlers(const Guard& /*guard*/, bool has_own_memory) {
 void take_sigsys_again(const Guard& /*guard*/) {
   const KernelSigaction ours = own_action(signal_beliefs.actions[kSigsys]);
   set_action(kSigsys, &ours, nullptr);
+}
+
+bool is_sigsys_ignored() {
+  constexpr std::uint64_t kIgnore = 1;  // SIG_IGN
+  return reinterpret_cast<std::uint64_t>(signal_beliefs.actions[kSigsys].handler) == kIgnore;
+}
+
+void set_sigsys_ignored() {
+  set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);
+}
+
+namespace {
+constexpr std::uint64_t kHandsOnMask = 1;
+constexpr std::uint64_t kHandsOnAction = 2;
+}  // namespace
+
+std::uint64_t hand_sigsys_on(const Guard& /*guard*/, const Thread& thread, bool shares_actions) {
+  std::uint64_t handed_on = 0;
+  if (thread.blocks_sigsys != 0) {
+    set_blocked_in_kernel(true);
+    handed_on |= kHandsOnMask;
+  }
+  if (!shares_actions && is_sigsys_ignored() && !syscost_state.has_filter &&
+      set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr) == 0) {
+    handed_on |= kHandsOnAction;
+  }
+  return handed_on;
+}
+
+void take_sigsys_back(const Guard& guard, std::uint64_t handed_on) {
+  if ((handed_on & kHandsOnAction) != 0) take_sigsys_again(guard);
+  if ((handed_on & kHandsOnMask) != 0) set_blocked_in_kernel(false);
 }
 
 void give_signals_back(const Guard& guard, bool with_handlers) {

@@ -78,7 +78,6 @@ void tell_clients(const Guard& guard, Call& call) {
 
 namespace {
 
-constexpr std::uint32_t kSetSeccomp = 22;
 constexpr std::uint64_t kSetGs = 0x1001;
 constexpr std::uint32_t kSetTsc = 26;
 constexpr std::uint64_t kTscKills = 2;  // PR_TSC_SIGSEGV
@@ -97,16 +96,17 @@ Child child_of(std::uint64_t flags) {
 
 /// The kind of a child, and which of State::openings it begins in: it may run only after the next.
 constexpr std::uint64_t kOpeningShift = 8;
-std::uint64_t birth_of(Child kind) {
-  return static_cast<std::uint64_t>(kind) | std::uint64_t{std::atomic_ref(syscost_state.openings).load()}
-                                                << kOpeningShift;
+constexpr std::uint64_t kSharesActions = 1U << 4;
+std::uint64_t birth_of(std::uint64_t flags) {
+  return static_cast<std::uint64_t>(child_of(flags)) | ((flags & CLONE_SIGHAND) != 0 ? kSharesActions : 0) |
+         std::uint64_t{std::atomic_ref(syscost_state.openings).load()} << kOpeningShift;
 }
 
 /// Puts what the child's first steps need below its stack pointer, where it reads them before anything else runs.
 Plan leave_for_child(Call& call, std::uint64_t stack, std::uint64_t flags) {
   const struct {
     std::uint64_t given_stack, birth, flags, return_address;
-  } left{call.given.rsi, birth_of(child_of(flags)), call.flags, call.return_address};
+  } left{call.given.rsi, birth_of(flags), call.flags, call.return_address};
   static_assert(sizeof left == 32);
   return write_user(stack - sizeof left, left) ? Plan::own_stack : Plan::call;
 }
@@ -156,7 +156,8 @@ Plan plan_clone3(Call& call) {
 }
 
 /// In a child that is a process of its own: its signals, and its signal stack, are what the program believes.
-void leave_process(const Guard& guard, Child kind) {
+/// `shares_actions`: with its maker (CLONE_SIGHAND).
+void leave_process(const Guard& guard, Child kind, bool shares_actions = false) {
   if (gs_base() == &syscost_child_thread) return;
   const bool is_command = command_counts != nullptr;
   // Under a filter, a child that will soon be another program makes no call of ours.
@@ -164,22 +165,23 @@ void leave_process(const Guard& guard, Child kind) {
   if (may_ask && has_cleared_handlers(guard, kind == Child::process) && is_command) take_sigsys_again(guard);
   if (is_command && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
   Thread* parent = calling_thread(guard);
-  // If the child's maker waits, actions are not worth the calls: the child will soon be another program.
+  // If the child's maker waits, the child will soon be another program. That inherits no action, but that SIGSYS is
+  // ignored, and the mask.
   if (kind == Child::process) give_signals_back(guard, true);
+  if (kind == Child::waited_for && !shares_actions && !syscost_state.has_filter && is_sigsys_ignored()) {
+    set_sigsys_ignored();
+  }
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
   if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
-  const std::uint64_t sigsys = kSigsysBit;
-  if (parent != nullptr && kind == Child::process && parent->blocks_sigsys != 0) {
-    syscost_raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, reinterpret_cast<long>(&sigsys), 0, sizeof sigsys);
-  }
+  if (parent != nullptr && parent->blocks_sigsys != 0) set_blocked_in_kernel(true);
   set_gs_base(&syscost_child_thread);
 }
 
 /// `stack_top`: above the stack that it begins on.
 void begin_child(const Guard& guard, std::uint64_t birth, std::uint64_t stack_top) {
-  const auto kind = static_cast<Child>(birth & ((1U << kOpeningShift) - 1));
+  const auto kind = static_cast<Child>(birth & (kSharesActions - 1));
   if (kind != Child::thread) {
-    leave_process(guard, kind);
+    leave_process(guard, kind, (birth & kSharesActions) != 0);
     return;
   }
   Thread* parent = calling_thread(guard);
@@ -215,7 +217,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
   call.return_address = saved.return_address;
   call.flags = saved.flags;
   if (call.result == 0) {
-    leave_process(guard, Child::waited_for);
+    leave_process(guard, Child::waited_for, saved.number != SYS_vfork);
     return;
   }
   call.number = saved.number;
@@ -229,19 +231,16 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
 
 // ---- plans ----------------------------------------------------------------------------------------------------------
 
-/// A child that runs with its maker's record is another process.
-bool is_lent(const void* base) {
-  const auto* thread = static_cast<const Thread*>(base);
-  return thread >= syscost_threads && thread < syscost_threads + kThreads && thread->waits_for_child != 0;
-}
-
 /// The thread that a call belongs to, as far as signals go. Actions are the process's, masks the thread's.
 bool is_in_our_process() {
-  const void* const base = gs_base();
-  return syscost_state.stood_aside == StoodAside::no && base != &syscost_child_thread && !is_lent(base);
+  return syscost_state.stood_aside == StoodAside::no && !is_in_child();
 }
 bool is_watched(const Call& call) {
   return syscost_state.stood_aside == StoodAside::no && call.thread != &syscost_foreign_thread;
+}
+/// The kernel has our mask and stack. In a child it has the program's own, which the next program inherits.
+bool has_our_mask(const Call& call) {
+  return is_watched(call) && call.thread != &syscost_child_thread;
 }
 
 /// A return from a handler that was not trapped.
@@ -259,9 +258,18 @@ bool is_clone(const Call& call) {
   return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork || call.number == SYS_vfork;
 }
 
-/// Before the filter: it may kill us for calls that the program does not make.
-void expect_filter(const Guard& guard, const Call& call) {
-  const bool is_fatal = installs_filter(call) && !allows_traps(call, command_counts != nullptr);
+/// No other thread has the calling one's actions.
+bool has_own_actions() {
+  return is_lent(gs_base()) || std::atomic_ref(syscost_is_alone).load() != 0;
+}
+
+constexpr std::uint64_t kIsFirstFilter = 1;
+
+/// Before the filter: it may kill us for calls that the program does not make. A question about filters is none.
+void expect_filter(const Guard& guard, Call& call) {
+  if (!installs_filter(call) || is_in_child()) return;
+  const bool is_fatal = !allows_traps(call, command_counts != nullptr);
+  call.before.flags = syscost_state.has_filter ? 0 : kIsFirstFilter;
   syscost_state.has_filter = true;
   stop_calls_of_ours();
   if (is_fatal) stand_aside(guard, StoodAside::own_filter);
@@ -270,9 +278,8 @@ void expect_filter(const Guard& guard, const Call& call) {
 Plan prepare(const Guard& guard, Call& call) {
   // All that the kernel looks at.
   const auto option = static_cast<std::uint32_t>(call.given.rdi);
-  if (is_watched(call)) prepare_signals(guard, call);
+  if (has_our_mask(call)) prepare_signals(guard, call);
   if (is_in_our_process() && sends_signal(call.number)) prepare_send(call);
-  if (is_clone(call)) call.before.flags = 0;  // nothing is lent
   switch (call.number) {
     case SYS_rt_sigreturn:
       prepare_return(guard, call);
@@ -296,12 +303,13 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_execve:
     case SYS_execveat:
       if (command_counts != nullptr) prepare_execution(call);
+      if (has_our_mask(call)) call.before.flags = hand_sigsys_on(guard, *call.thread, !has_own_actions());
       break;
     case SYS_seccomp:
-      if (is_in_our_process()) expect_filter(guard, call);
+      expect_filter(guard, call);
       break;
     case SYS_prctl:
-      if (option == kSetSeccomp && is_in_our_process()) expect_filter(guard, call);
+      expect_filter(guard, call);
       if (option == kSetDispatch) stand_aside(guard, StoodAside::own_dispatch);
       if (option == kSetTsc && call.given.rsi == kTscKills) stand_aside(guard, StoodAside::no_clock);
       break;
@@ -336,6 +344,7 @@ void take_arguments(Call& call) {
   call.control = call.thread->lane->control;
   call.used = call.given;
   call.note = 0;
+  call.before.flags = 0;  // nothing is lent, handed on, or installed
 }
 
 __attribute__((noinline)) Plan prepare_or_ask(const Guard& guard, Call& call, unsigned char marks,
@@ -382,19 +391,29 @@ void lock_again(Call& call) {
   call.result = static_cast<std::uint64_t>(syscost_state.lock_all_but_ours(call.given.rdi, syscost_raw_syscall));
 }
 
+/// A filter that the kernel refused is none. Another thread may have installed one meanwhile.
+void forget_refused_filter(const Call& call) {
+  const bool is_refused = call.result != 0 && call.before.flags == kIsFirstFilter;
+  if (is_refused && std::atomic_ref(syscost_is_alone).load() != 0) syscost_state.has_filter = false;
+}
+
 /// True for a child that leaves the call to its maker.
 bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call) && call.result == 0) {
     const bool is_shared = call.note == static_cast<std::uint64_t>(Child::waited_for);
-    leave_process(guard, is_shared ? Child::waited_for : Child::process);
+    leave_process(guard, is_shared ? Child::waited_for : Child::process, is_shared && call.number != SYS_vfork);
     return is_shared;
   }
   if (is_clone(call)) take_record_back(call);
   if (!needs_care(static_cast<std::uint32_t>(call.number))) tell_clients(guard, call);
-  if (command_counts != nullptr && (call.number == SYS_execve || call.number == SYS_execveat)) finish_execution(call);
+  if (call.number == SYS_execve || call.number == SYS_execveat) {
+    take_sigsys_back(guard, call.before.flags);
+    if (command_counts != nullptr) finish_execution(call);
+  }
   if (call.number == SYS_mlockall) lock_again(call);
+  if (call.number == SYS_seccomp || call.number == SYS_prctl) forget_refused_filter(call);
   if (has_result(call)) record_prepared(guard, call, now);
-  if (is_watched(call)) finish_signals(guard, call);
+  if (has_our_mask(call)) finish_signals(guard, call);
   if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
   // As the program has it: not ours.
   const bool is_asked_for_sigsys = call.number == SYS_rt_sigaction && call.given.rdi == kSigsys && is_lent(gs_base());

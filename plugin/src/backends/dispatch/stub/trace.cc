@@ -7,6 +7,7 @@
 
 #include <atomic>
 
+#include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/user_memory.h"
 
@@ -221,7 +222,7 @@ bool copy_bytes_of(TraceUnit* units, std::uint64_t address, std::uint64_t from, 
     at += bytes;
   }
   const Stretch string{address + from, to - from};
-  const long copied = syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(into),
+  const long copied = syscost_raw_syscall(SYS_process_vm_readv, number_for_memory(), reinterpret_cast<long>(into),
                                           stretches, reinterpret_cast<long>(&string), 1, 0);
   return copied == static_cast<long>(to - from);
 }
@@ -262,7 +263,7 @@ bool Copying::is_allowed() {
 bool copy_from(std::uint64_t address, void* into, std::uint64_t bytes) {
   const Stretch room{reinterpret_cast<std::uint64_t>(into), bytes};
   const Stretch memory{address, bytes};
-  return syscost_raw_syscall(SYS_process_vm_readv, syscost_state.process, reinterpret_cast<long>(&room), 1,
+  return syscost_raw_syscall(SYS_process_vm_readv, number_for_memory(), reinterpret_cast<long>(&room), 1,
                              reinterpret_cast<long>(&memory), 1, 0) == static_cast<long>(bytes);
 }
 
