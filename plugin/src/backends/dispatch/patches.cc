@@ -207,7 +207,7 @@ std::string Patches::obstacle() {
 
 std::string Patches::apply() {
   if (std::string why_not = obstacle(); !why_not.empty()) return why_not;
-  if (syscost_state.has_filter) {
+  if (syscost_state.filters != 0) {
     return "the program has installed a seccomp filter, and the filter may kill it for the calls that patching needs";
   }
   const PatchPlan& plan = patch_plan();
@@ -240,7 +240,7 @@ std::string Patches::apply() {
 
 void Patches::undo() {
   // A seccomp filter of the program may kill it for the following calls.
-  if (parts_.empty() || syscost_state.has_filter) return;
+  if (parts_.empty() || syscost_state.filters != 0) return;
   for (const Part& part : parts_) {
     const Pages& all = part.pages;
     const std::vector<State> states = look_at(all);

@@ -81,7 +81,7 @@ std::string why_no_call_of_ours(bool sees_all, std::string_view name, void (*cal
   if (!sees_all && syscost_has_older_threads != 0) {
     return "a thread that is older than the backend may install a seccomp filter unseen";
   }
-  if (syscost_state.has_filter) {
+  if (syscost_state.filters != 0) {
     return "the program has installed a seccomp filter, and the filter may kill it for " + std::string(name);
   }
   if (has_seccomp_filter() && !is_safe_in_a_child(call)) {
@@ -170,7 +170,7 @@ void stop() {
 
 /// Since the backend began. Filters of other threads count only if the stub has seen them.
 bool may_be_filtered() {
-  return syscost_state.has_filter || std::atomic_ref(syscost_string_copies.may_be_filtered).load();
+  return syscost_state.filters != 0 || std::atomic_ref(syscost_string_copies.may_be_filtered).load();
 }
 
 std::optional<std::uint64_t> noted() {

@@ -76,7 +76,7 @@ void shrink(char* arena, std::uint64_t& bytes, const std::uint64_t& used, std::u
 }  // namespace
 
 void give_unused_memory_back(const Guard& /*guard*/) {
-  if (syscost_state.has_filter) return;
+  if (syscost_state.filters != 0) return;
   shrink(syscost_state.arena, syscost_state.arena_bytes, syscost_state.arena_used, kSmallArenaBytes);
   WhereState& where = syscost_where_state;
   shrink(where.arena, where.arena_bytes, where.arena_used, kSmallStackArenaBytes);

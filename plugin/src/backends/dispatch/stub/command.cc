@@ -205,7 +205,7 @@ ComingImage* announce_image(std::uint64_t path) {
     if (making.load() != Making::none || !making.compare_exchange_strong(seen, Making::begun)) continue;
     image.process = static_cast<std::uint32_t>(syscost_raw_syscall(SYS_getpid));
     image.blind = Blind::not_loaded;
-    image.has_filter = syscost_state.has_filter ? 1 : 0;
+    image.has_filter = syscost_state.filters != 0 ? 1 : 0;
     UserBytes memory;
     unsigned char letter = 0;
     std::uint32_t i = 0;
@@ -282,7 +282,7 @@ bool count_in_child(const Guard& guard, bool has_own_memory, bool is_waited_for)
     note_blind(Blind::shared_process);
     return false;
   }
-  if (syscost_state.has_filter) {
+  if (syscost_state.filters != 0) {
     note_blind(Blind::filtered);
     return false;
   }

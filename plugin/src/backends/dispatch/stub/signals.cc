@@ -283,7 +283,7 @@ std::uint64_t hand_sigsys_on(const Guard& /*guard*/, const Thread& thread, bool 
     set_blocked_in_kernel(true);
     handed_on |= kHandsOnMask;
   }
-  if (!shares_actions && is_sigsys_ignored() && !syscost_state.has_filter &&
+  if (!shares_actions && is_sigsys_ignored() && syscost_state.filters == 0 &&
       set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr) == 0) {
     handed_on |= kHandsOnAction;
   }

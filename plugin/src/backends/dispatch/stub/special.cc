@@ -161,14 +161,14 @@ void leave_process(const Guard& guard, Child kind, bool shares_actions = false) 
   if (gs_base() == &syscost_child_thread) return;
   const bool is_command = command_counts != nullptr;
   // Under a filter, a child that will soon be another program makes no call of ours.
-  const bool may_ask = kind == Child::process || (is_command && !syscost_state.has_filter);
+  const bool may_ask = kind == Child::process || (is_command && syscost_state.filters == 0);
   if (may_ask && has_cleared_handlers(guard, kind == Child::process) && is_command) take_sigsys_again(guard);
   if (is_command && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
   Thread* parent = calling_thread(guard);
   // If the child's maker waits, the child will soon be another program. That inherits no action, but that SIGSYS is
   // ignored, and the mask.
   if (kind == Child::process) give_signals_back(guard, true);
-  if (kind == Child::waited_for && !shares_actions && !syscost_state.has_filter && is_sigsys_ignored()) {
+  if (kind == Child::waited_for && !shares_actions && syscost_state.filters == 0 && is_sigsys_ignored()) {
     set_sigsys_ignored();
   }
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
@@ -187,7 +187,7 @@ void begin_child(const Guard& guard, std::uint64_t birth, std::uint64_t stack_to
   Thread* parent = calling_thread(guard);
   Thread* own = nullptr;
   // A child of a thread that is not watched is not watched.
-  const bool is_filtered = command_counts != nullptr && syscost_state.has_filter;
+  const bool is_filtered = command_counts != nullptr && syscost_state.filters != 0;
   if (parent != nullptr) {
     own = is_filtered ? nullptr : take_thread(guard, static_cast<std::uint32_t>(birth >> kOpeningShift));
     if (own == nullptr) {
@@ -263,14 +263,14 @@ bool has_own_actions() {
   return is_lent(gs_base()) || std::atomic_ref(syscost_is_alone).load() != 0;
 }
 
-constexpr std::uint64_t kIsFirstFilter = 1;
+constexpr std::uint64_t kExpectsFilter = 1;
 
 /// Before the filter: it may kill us for calls that the program does not make. A question about filters is none.
 void expect_filter(const Guard& guard, Call& call) {
   if (!installs_filter(call) || is_in_child()) return;
   const bool is_fatal = !allows_traps(call, command_counts != nullptr);
-  call.before.flags = syscost_state.has_filter ? 0 : kIsFirstFilter;
-  syscost_state.has_filter = true;
+  call.before.flags = kExpectsFilter;
+  std::atomic_ref(syscost_state.filters).fetch_add(1);
   stop_calls_of_ours();
   if (is_fatal) stand_aside(guard, StoodAside::own_filter);
 }
@@ -295,8 +295,8 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_vfork:
       return plan_shared(call);
     case SYS_rt_sigaction:
-      // In timed passes the kernel may have the program's own.
-      if (is_in_our_process() && syscost_state.has_signals) prepare_sigaction(call);
+      // In timed passes, and after it took SIGSYS for itself, the kernel may have the program's own.
+      if (!is_in_child() && syscost_state.has_signals) prepare_sigaction(call);
       // A child that runs with its maker's record needs SIGSYS as its maker does: it is only asked for.
       if (is_lent(gs_base()) && call.given.rdi == kSigsys) call.used.rsi = 0;
       break;
@@ -387,14 +387,13 @@ void record_prepared(const Guard& guard, const Call& call, std::uint64_t now) {
 /// mlockall() refuses if the program's memory and ours are more than the limit. The program's alone may not be.
 void lock_again(Call& call) {
   const bool is_refused = call.result == ~std::uint64_t{ENOMEM} + 1 && is_in_our_process();
-  if (!is_refused || syscost_state.has_filter || syscost_state.lock_all_but_ours == nullptr) return;
+  if (!is_refused || syscost_state.filters != 0 || syscost_state.lock_all_but_ours == nullptr) return;
   call.result = static_cast<std::uint64_t>(syscost_state.lock_all_but_ours(call.given.rdi, syscost_raw_syscall));
 }
 
-/// A filter that the kernel refused is none. Another thread may have installed one meanwhile.
+/// A filter that the kernel refused is none.
 void forget_refused_filter(const Call& call) {
-  const bool is_refused = call.result != 0 && call.before.flags == kIsFirstFilter;
-  if (is_refused && std::atomic_ref(syscost_is_alone).load() != 0) syscost_state.has_filter = false;
+  if (call.result != 0 && call.before.flags == kExpectsFilter) std::atomic_ref(syscost_state.filters).fetch_sub(1);
 }
 
 /// True for a child that leaves the call to its maker.
@@ -414,7 +413,7 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (call.number == SYS_seccomp || call.number == SYS_prctl) forget_refused_filter(call);
   if (has_result(call)) record_prepared(guard, call, now);
   if (has_our_mask(call)) finish_signals(guard, call);
-  if (call.number == SYS_rt_sigaction && is_in_our_process()) finish_sigaction(call);
+  if (call.number == SYS_rt_sigaction && !is_in_child()) finish_sigaction(call);
   // As the program has it: not ours.
   const bool is_asked_for_sigsys = call.number == SYS_rt_sigaction && call.given.rdi == kSigsys && is_lent(gs_base());
   if (is_asked_for_sigsys && call.result == 0 && call.given.rdx != 0 &&

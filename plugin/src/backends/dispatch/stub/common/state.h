@@ -202,7 +202,7 @@ struct State {
   PendingSignal pending;                  ///< A SIGSYS for the process, which all threads block.
   std::int32_t process;                   ///< Its id.
   std::uint32_t pauses;                   ///< How often calls were not dispatched for a while.
-  bool has_filter;                        ///< The program may have installed a seccomp filter.
+  std::uint32_t filters;                  ///< Calls of the program that installed a seccomp filter, or are about to.
   bool has_signals;                       ///< The kernel's actions are ours.
   std::uint32_t openings;                 ///< How often a window of the process was opened beside none.
   Life lives[kThreads];                   ///< Those of the threads' records.
