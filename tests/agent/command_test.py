@@ -198,6 +198,24 @@ class Dispatch(RunCase):
         calls, _ = self.counted_calls()
         self.assertEqual(calls["getppid"], 900)
 
+    def test_questions_about_filters_and_refused_ones_are_no_filter(self):
+        self.of_dispatch("--", "python3", "-c", "import ctypes, os\nlibc = ctypes.CDLL(None)\n"
+                         "kills = ctypes.c_uint(0x80000000)\n"
+                         "libc.syscall(317, 2, 0, ctypes.byref(kills))\n"  # SECCOMP_GET_ACTION_AVAIL
+                         "assert libc.prctl(22, 99, 0) == -1\n"  # PR_SET_SECCOMP
+                         "assert libc.prctl(22, 2, 0) == -1\n"
+                         "for i in range(9):\n if os.fork() == 0:\n  for k in range(100): os.getppid()\n  os._exit(0)\n"
+                         "for i in range(9): os.wait()")
+        calls, _ = self.counted_calls()
+        self.assertEqual(calls["getppid"], 900)
+
+    def test_the_next_program_inherits_sigsys_ignored_and_blocked(self):
+        done = self.of_dispatch("--", "python3", "-c", "import signal, subprocess\nsignal.signal(signal.SIGSYS, signal.SIG_IGN)\n"
+                                "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGSYS})\n"
+                                "subprocess.run(['grep', '-E', 'Sig(Blk|Ign)', '/proc/self/status'])", code=None)
+        masks = re.findall(r"Sig(?:Blk|Ign):\s+(\w+)", done.out)
+        self.assertEqual([int(mask, 16) >> 30 & 1 for mask in masks], [1, 1], done.out)
+
     def test_each_program_has_its_rows(self):
         self.of_dispatch("--children", "--", "sh", "-c", "/bin/echo a; /bin/true; exit 3", code=3)
         rows = self.rows(kind="process", record="syscall", syscall="execve")

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -12,6 +14,7 @@
 #include <atomic>
 #include <functional>
 #include <iterator>
+#include <string>
 #include <thread>
 
 #include "hostile.h"
@@ -46,7 +49,107 @@ timer_t begin_timer(pid_t thread) {
   return timer;
 }
 
+constexpr int kSetDispatch = 59;  // PR_SET_SYSCALL_USER_DISPATCH
+
+int status_of(pid_t child) {
+  int status = 0;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+/// What `start` makes a child print; it gets the descriptor of the child's standard output.
+std::string output_of(const std::function<pid_t(int)>& start) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = start(ends[1]);
+  close(ends[1]);
+  std::string text;
+  char piece[256];
+  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(size));
+  close(ends[0]);
+  EXPECT_EQ(status_of(child), 0);
+  return text;
+}
+
+char* const kSignalsOfProgram[] = {const_cast<char*>("grep"), const_cast<char*>("-E"), const_cast<char*>("Sig(Blk|Ign)"),
+                                   const_cast<char*>("/proc/self/status"), nullptr};
+
 }  // namespace
+
+// NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+HOSTILE(next_program_inherits_sigsys, 20, "blocks and ignores SIGSYS, and starts programs by vfork, posix_spawn and fork") {
+  signal(SIGSYS, SIG_IGN);
+  const sigset_t only = only_sigsys();
+  sigprocmask(SIG_BLOCK, &only, nullptr);
+  const auto by_vfork = [](int output) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      dup2(output, STDOUT_FILENO);
+      execv("/bin/grep", kSignalsOfProgram);
+      _exit(9);
+    }
+    return child;
+  };
+  const auto by_fork = [](int output) {
+    const pid_t child = fork();
+    if (child == 0) {
+      dup2(output, STDOUT_FILENO);
+      execv("/bin/grep", kSignalsOfProgram);
+      _exit(9);
+    }
+    return child;
+  };
+  const auto by_spawn = [](int output) {
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    pid_t child = -1;
+    EXPECT_EQ(posix_spawn(&child, "/bin/grep", &actions, nullptr, kSignalsOfProgram, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    return child;
+  };
+  for (const std::function<pid_t(int)>& way : {std::function<pid_t(int)>(by_vfork), {by_fork}, {by_spawn}}) {
+    const std::string signals = output_of(way);
+    for (const char* const name : {"SigBlk:", "SigIgn:"}) {
+      const std::size_t at = signals.find(name);
+      ASSERT_NE(at, std::string::npos) << signals;
+      const unsigned long mask = std::stoul(signals.substr(at + 7), nullptr, 16);
+      EXPECT_NE(mask & (1UL << (SIGSYS - 1)), 0U) << signals;
+    }
+  }
+  call_both(10);
+}
+
+HOSTILE(children_use_dispatch, 20, "children of fork and vfork ask for Syscall User Dispatch, and one handles SIGSYS itself") {
+  const pid_t forked = fork();
+  if (forked == 0) {
+    const int before = g_handled;
+    handle(SIGSYS, count);
+    raw(SYS_prctl, kSetDispatch, 77, 0, 0, 0);
+    raise(SIGSYS);
+    _exit(g_handled == before + 1 ? 0 : 9);
+  }
+  EXPECT_EQ(status_of(forked), 0);
+  const pid_t shared = vfork();
+  if (shared == 0) {
+    syscall(SYS_prctl, kSetDispatch, 0, 0, 0, 0);
+    _exit(0);
+  }
+  EXPECT_EQ(status_of(shared), 0);
+  struct sigaction seen = {};
+  EXPECT_EQ(sigaction(SIGSYS, nullptr, &seen), 0);
+  EXPECT_EQ(seen.sa_handler, SIG_DFL);
+  call_both(10);
+}
+// NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+
+HOSTILE(dispatch_and_no_clock, 20, "ends Syscall User Dispatch, then forbids itself the time-stamp counter") {
+  raw(SYS_prctl, kSetDispatch, 0, 0, 0, 0);
+  constexpr int kSetTsc = 26;  // PR_SET_TSC, PR_TSC_SIGSEGV
+  if (raw(SYS_prctl, kSetTsc, 2, 0, 0, 0) != 0) GTEST_SKIP() << "the kernel has no PR_SET_TSC";
+  call_both(10);
+  raw(SYS_prctl, kSetTsc, 1, 0, 0, 0);
+}
 
 HOSTILE(sigsys_ignored, 10, "ignores SIGSYS and raises it") {
   signal(SIGSYS, SIG_IGN);

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""`bench run` with programs whose main() does something unusual before the tests, and with tests that forbid what syscost needs
+to read their names: the rows are those of the calls, the verdict is the program's, and a message of syscost is not lost."""
+import os
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "adapters"))
+from adapter_case import BIN, main, why_not  # noqa: E402
+from run_case import RunCase  # noqa: E402
+
+DYNAMIC, STATIC = (os.path.join(BIN, name) for name in ("agent_mains", "agent_mains_static"))
+ALL = {f"Mains.{name}": 10 for name in ("First", "SetsGs", "Second", "ForbidsReading", "Third")}
+
+
+class Mains(RunCase):
+    def runs(self, *arguments, backends=("ebpf", "dispatch", "seccomp"), code=0, **variables):
+        """Each program under each backend: the result of `bench run`, with the rows in self.csv."""
+        for program in (DYNAMIC, STATIC):
+            for backend in backends:
+                with self.subTest(program=os.path.basename(program), backend=backend):
+                    if program == STATIC:
+                        if not os.path.exists(STATIC):
+                            self.skipTest("no static program was built")
+                        self.needs_static_programs()
+                    self.needs(backend)
+                    yield backend, self.bench_run(f"--backend={backend}", f"--csv={self.csv}", "--", program, *arguments, code=code,
+                                                  **variables)
+                    os.remove(self.csv)
+
+    def check(self, *arguments, **more):
+        for backend, done in self.runs(*arguments, **more):
+            self.assertIn("[  PASSED  ] 5 tests.", done.out)
+            self.assertEqual(self.getppids(column="entries" if backend == "seccomp" else "calls"), ALL)
+            others = [row["syscall"] for row in self.rows(record="syscall", kind="test") if row["syscall"] != "getppid"]
+            if not more:
+                self.assertEqual(others, [])
+            self.assertNotIn("no test", done.err)
+
+    def test_a_child_runs_the_tests(self):
+        self.check("child")
+
+    def test_a_thread_runs_the_tests_and_main_has_ended(self):
+        self.check("thread")
+
+    def test_main_clears_the_environment(self):
+        self.check("clearenv")
+
+    def test_a_filter_answers_the_calls_that_read_memory(self):
+        self.check(FORBIDS="answer")
+
+    def test_a_filter_kills_for_the_calls_that_read_memory(self):
+        self.check(FORBIDS="kill")
+
+    @unittest.skipIf(why_not("dispatch"), "needs dispatch, which such a program stops")
+    def test_a_message_comes_from_a_program_without_output(self):
+        for _, done in self.runs("silent", backends=("dispatch",), code=1, SETS_GS="1"):
+            self.assertIn("syscost: the counts of test Mains.SetsGs are void: the program sets the gs register", done.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// A main() that does something unusual before its tests (its first argument), and a test that forbids the ways to read
+// memory. Linked dynamically and statically.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <string>
+#include <thread>
+
+namespace {
+
+void call_ten_times() {
+  for (int i = 0; i < 10; ++i) syscall(SYS_getppid);
+}
+
+/// Gives `action` to process_vm_readv, and EPERM to getpid.
+bool forbid_reading(unsigned action) {
+  sock_filter code[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, action),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{std::size(code), code};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Mains, First) {
+  call_ten_times();
+}
+TEST(Mains, SetsGs) {
+  if (getenv("SETS_GS") != nullptr) {
+    unsigned long base = 0;
+    syscall(SYS_arch_prctl, 0x1004, &base);  // ARCH_GET_GS
+    syscall(SYS_arch_prctl, 0x1001, base);   // ARCH_SET_GS
+  }
+  call_ten_times();
+}
+TEST(Mains, Second) {
+  call_ten_times();
+}
+TEST(Mains, ForbidsReading) {
+  if (const char* const action = getenv("FORBIDS"); action != nullptr) {
+    ASSERT_TRUE(forbid_reading(std::string(action) == "kill" ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | EACCES));
+  }
+  call_ten_times();
+}
+TEST(Mains, Third) {
+  call_ten_times();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  const std::string way = argc > 1 ? argv[1] : "";
+  if (way == "child") {
+    const pid_t child = fork();
+    if (child == 0) return RUN_ALL_TESTS();
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+  }
+  if (way == "thread") {
+    std::thread([] { exit(RUN_ALL_TESTS()); }).detach();
+    pthread_exit(nullptr);
+  }
+  if (way == "clearenv") clearenv();
+  if (way == "silent") {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDOUT_FILENO);
+    dup2(nowhere, STDERR_FILENO);
+  }
+  return RUN_ALL_TESTS();
+}
