@@ -429,20 +429,18 @@ bool is_in_child() {
 }
 
 void stand_aside(const Guard& guard, StoodAside reason) {
+  if (syscost_state.stood_aside != StoodAside::no) return;
+  if (command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
   const bool is_about_sigsys = reason == StoodAside::own_dispatch || reason == StoodAside::own_sigsys_file;
-  const bool is_first = syscost_state.stood_aside == StoodAside::no;
-  if (is_first && command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
   // A child has an action and a dispatch of its own. What it does with them changes nothing in its maker.
   if (is_about_sigsys && is_in_child()) return;
-  if (is_first) syscost_state.stood_aside = reason;
+  syscost_state.stood_aside = reason;
   std::atomic_ref(syscost_selector).store(0);
-  // Strict mode of seccomp forbids the time-stamp counter, too.
-  if (reason == StoodAside::no_clock || reason == StoodAside::own_filter) {
-    // Patched sites lead to the stub all the same, which stamps while anything is armed.
-    std::atomic_ref(syscost_forbids_ticks).store(1);
-    for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
-  }
-  if (!is_first || !is_about_sigsys) return;
+  // Patched sites lead to the stub all the same, which stamps while anything is armed. The program may forbid the
+  // time-stamp counter, now or later, as strict mode of seccomp does, by a call that the stub does not see any more.
+  std::atomic_ref(syscost_forbids_ticks).store(1);
+  for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
+  if (!is_about_sigsys) return;
   Thread* thread = calling_thread(guard);
   if (thread != nullptr) leave_sigsys_to_kernel(*thread, true);
   give_signals_back(guard, !holds_trapped_calls(guard, thread));
