@@ -12,9 +12,10 @@ from run_case import BENCH, STATIC_SHAPES, RunCase  # noqa: E402
 LISTINGS = {PLAIN: ("--gtest_list_tests", "--gtest_list_tests=1", "--help"), MANY: ("--gtest_list_tests",),
             STATIC_SHAPES: ("--gtest_list_tests",),
             os.path.join(BIN, "benchmark_unlinked"): ("--benchmark_list_tests", "--benchmark_list_tests=true", "--help"),
-            os.path.join(BIN, "agent_catch2_tests"): ("--list-tests", "-l", "--list-tags", "-t", "-h"),  # of Catch2 2 with the number
+            os.path.join(BIN, "agent_catch2_tests"): ("--list-tests", "-l", "--list-tags", "-t", "-h", "--libidentify"),  # of Catch2 2 with the number
             os.path.join(BIN, "agent_catch2_tests_linked"): ("--list-tests",),
-            os.path.join(BIN, "agent_doctest_tests"): ("--list-test-cases", "-ltc", "-lts", "--dt-list-test-cases", "--help"),
+            os.path.join(BIN, "agent_doctest_tests"): ("--list-test-cases", "-ltc", "-lts", "--dt-list-test-cases", "--help", "-h", "-?", "-v", "--version", "-c",
+                                                       "--count", "-nr", "--no-run=1"),
             os.path.join(BIN, "agent_doctest_tests_linked"): ("-ltc",)}
 PROJECT = """
 cmake_minimum_required(VERSION 3.16)

@@ -52,6 +52,14 @@ class Mains(RunCase):
     def test_a_filter_kills_for_the_calls_that_read_memory(self):
         self.check(FORBIDS="kill")
 
+    def test_the_loader_starts_it(self):
+        loader = "/lib64/ld-linux-x86-64.so.2"
+        if not os.path.exists(loader):
+            self.skipTest(f"there is no {loader}")
+        self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{loader} {DYNAMIC}")
+        self.assertEqual(self.getppids(), ALL)
+        self.assertEqual({row["program"] for row in self.rows()}, {"agent_mains"})
+
     @unittest.skipIf(why_not("dispatch"), "needs dispatch, which such a program stops")
     def test_a_message_comes_from_a_program_without_output(self):
         for _, done in self.runs("silent", backends=("dispatch",), code=1, SETS_GS="1"):

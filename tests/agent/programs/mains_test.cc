@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <string>
 #include <thread>
@@ -38,6 +39,14 @@ bool forbid_reading(unsigned action) {
   };
   const sock_fprog program{std::size(code), code};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/// What is left of the main thread waits for the others.
+bool has_main_ended() {
+  std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  return line.find(") Z") != std::string::npos;
 }
 
 TEST(Mains, First) {
@@ -77,7 +86,10 @@ int main(int argc, char** argv) {
     return WEXITSTATUS(status);
   }
   if (way == "thread") {
-    std::thread([] { exit(RUN_ALL_TESTS()); }).detach();
+    std::thread([] {
+      while (!has_main_ended()) usleep(1000);
+      exit(RUN_ALL_TESTS());
+    }).detach();
     pthread_exit(nullptr);
   }
   if (way == "clearenv") clearenv();

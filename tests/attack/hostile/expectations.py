@@ -20,7 +20,7 @@ DISPATCH = ("dispatch", "dispatch-trap")
 ALL = BACKENDS
 
 KNOWN = [
-    Known("R", DISPATCH, ("sigsys_by_signalfd",), "this backend does not count a program that reads SIGSYS from a signalfd"),
+    Known("R", DISPATCH, ("sigsys_by_signalfd", "sigsys_kills_a_child_later"), "this backend does not count a program that reads SIGSYS from a signalfd"),
     Known("R", DISPATCH, ("gs_base_on_main_thread", "gs_selector_on_main_thread", "gs_base_and_back", "gs_base_nowhere",
                           "gs_base_into_a_copy", "gs_base_on_a_thread", "gs_selector_on_a_thread"),
           "this backend does not count a program that uses gs itself"),

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -142,6 +143,26 @@ HOSTILE(children_use_dispatch, 20, "children of fork and vfork ask for Syscall U
   call_both(10);
 }
 // NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
+
+HOSTILE(sigsys_kills_a_child_later, 20,
+        "blocks every signal, makes a signalfd of all, unblocks them, and SIGSYS kills children of fork and raw fork") {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, &before);
+  close(signalfd(-1, &all, 0));
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  for (const bool is_raw : {false, true}) {
+    const pid_t child = is_raw ? attack::raw_fork() : fork();
+    if (child == 0) {
+      raw(SYS_tgkill, getpid(), gettid(), SIGSYS);
+      _exit(0);
+    }
+    const int status = status_of(child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << is_raw << ' ' << status;
+  }
+  call_both(10);
+}
 
 HOSTILE(dispatch_and_no_clock, 20, "ends Syscall User Dispatch, then forbids itself the time-stamp counter") {
   raw(SYS_prctl, kSetDispatch, 0, 0, 0, 0);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "agent/find/modules.h"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/auxv.h>
 
 #include <algorithm>
 #include <cstring>
@@ -46,8 +48,20 @@ bool may_hold_framework(const char* path) {
   return SYSCOST_LIBC(strncmp)(path, "/usr/", 5) != 0 && SYSCOST_LIBC(strncmp)(path, "/lib", 4) != 0;
 }
 
+/// True in a process that executes the loader, which was given the program: `ld-linux-x86-64.so.2 ./tests`.
+bool is_started_by_loader() {
+  return getauxval(AT_BASE) == 0;
+}
+
 const char* file_of(const Module& module) {
-  return module.is_program() ? "/proc/self/exe" : module.path;
+  if (!module.is_program()) return module.path;
+  Dl_info info{};
+  // The loader has put the program's values into the list, and keeps the path that it was given.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address
+  if (is_started_by_loader() && dladdr(reinterpret_cast<const void*>(getauxval(AT_ENTRY)), &info) != 0) {
+    return info.dli_fname;
+  }
+  return "/proc/self/exe";
 }
 
 /// Where the mapped part of a file ends that can be read: the headers may say more than the file has, and nothing but

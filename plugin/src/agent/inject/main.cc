@@ -116,7 +116,7 @@ std::string file_of(const std::string& program) {
 void note_tests(std::string_view name, char* const* arguments) {
   struct stat status {};
   const bool is_known = stat("/proc/self/ns/pid", &status) == 0;
-  const bool lists = agent::asks_for_list(arguments, false);
+  const bool lists = agent::asks_for_list(arguments, nullptr);
   note(lists ? agent::kNoteLists : agent::kNoteTests, std::to_string(is_known ? status.st_ino : 0) + " " +
                                                           std::to_string(getpid()) + " " + std::to_string(getppid()) +
                                                           " " + std::string(name.substr(name.rfind('/') + 1)));

@@ -143,6 +143,11 @@ void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
     return;
   }
   const SignalInfo& other = frame.info;
+  // The kernel has the program's mask since we stood aside, also in a child that no stub saw.
+  if (syscost_state.stood_aside != StoodAside::no) {
+    if (!is_notice(other, syscost_foreign_thread)) deliver_to_program(guard, frame, other, nullptr);
+    return;
+  }
   if (thread == nullptr && was_sent(other) && is_being_born(guard)) {
     // Its mask is not the kernel's, and the program does not know it yet.
     if (!is_notice(other, syscost_foreign_thread)) keep_sigsys(other, nullptr);

@@ -173,7 +173,9 @@ void leave_process(const Guard& guard, Child kind, bool shares_actions = false) 
   }
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
   if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
-  if (parent != nullptr && parent->blocks_sigsys != 0) set_blocked_in_kernel(true);
+  // The kernel has the program's mask since we stood aside.
+  const bool has_mask = syscost_state.stood_aside == StoodAside::no;
+  if (has_mask && parent != nullptr && parent->blocks_sigsys != 0) set_blocked_in_kernel(true);
   set_gs_base(&syscost_child_thread);
 }
 
