@@ -48,8 +48,8 @@ class OpenCounts {
     std::string test;  ///< As it is shown.
     std::string program;
     const stats::WindowSummary* first = nullptr;  ///< NEW's of the first comparison.
-    bool is_fewer = false;       ///< Whether NEW makes fewer is the question.
-    std::vector<double> of_old;  ///< Those of all runs, the first ones included.
+    bool is_fewer = false;                        ///< Whether NEW makes fewer is the question.
+    std::vector<double> of_old;                   ///< Those of all runs, the first ones included.
     std::vector<double> of_new;
     std::optional<judge::Doubt> doubt;  ///< Where both sides run again.
     std::size_t runs = 0;               ///< Further ones.

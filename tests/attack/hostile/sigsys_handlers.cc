@@ -66,19 +66,21 @@ std::string output_of(const std::function<pid_t(int)>& start) {
   close(ends[1]);
   std::string text;
   char piece[256];
-  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof piece)) > 0;) text.append(piece, static_cast<std::size_t>(size));
+  for (ssize_t size = 0; (size = read(ends[0], piece, sizeof piece)) > 0;)
+    text.append(piece, static_cast<std::size_t>(size));
   close(ends[0]);
   EXPECT_EQ(status_of(child), 0);
   return text;
 }
 
-char* const kSignalsOfProgram[] = {const_cast<char*>("grep"), const_cast<char*>("-E"), const_cast<char*>("Sig(Blk|Ign)"),
-                                   const_cast<char*>("/proc/self/status"), nullptr};
+char* const kSignalsOfProgram[] = {const_cast<char*>("grep"), const_cast<char*>("-E"),
+                                   const_cast<char*>("Sig(Blk|Ign)"), const_cast<char*>("/proc/self/status"), nullptr};
 
 }  // namespace
 
 // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
-HOSTILE(next_program_inherits_sigsys, 20, "blocks and ignores SIGSYS, and starts programs by vfork, posix_spawn and fork") {
+HOSTILE(next_program_inherits_sigsys, 20,
+        "blocks and ignores SIGSYS, and starts programs by vfork, posix_spawn and fork") {
   signal(SIGSYS, SIG_IGN);
   const sigset_t only = only_sigsys();
   sigprocmask(SIG_BLOCK, &only, nullptr);
@@ -121,7 +123,8 @@ HOSTILE(next_program_inherits_sigsys, 20, "blocks and ignores SIGSYS, and starts
   call_both(10);
 }
 
-HOSTILE(children_use_dispatch, 20, "children of fork and vfork ask for Syscall User Dispatch, and one handles SIGSYS itself") {
+HOSTILE(children_use_dispatch, 20,
+        "children of fork and vfork ask for Syscall User Dispatch, and one handles SIGSYS itself") {
   const pid_t forked = fork();
   if (forked == 0) {
     const int before = g_handled;

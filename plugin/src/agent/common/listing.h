@@ -41,9 +41,10 @@ inline bool asks_for_list(char* const* arguments, const char* mark) {
     if (is_one_of(*arguments, {"--help", "-ltc", "-lts", "-lr", "-dt-ltc", "-dt-lts", "-dt-lr"})) return true;
     if (is_of("Catch") && is_one_of(*arguments, {"-l", "-t", "-h", "-?", "--libidentify"})) return true;
     if (!is_of("doctest")) continue;
-    if (is_one_of(*arguments, {"-h", "-?", "-v", "-c", "-nr", "-dt-h", "-dt-?", "-dt-v", "-dt-c", "-dt-nr"})) return true;
-    for (const char* const name : {"--version", "--count", "--no-run", "--dt-help", "--dt-version", "--dt-count",
-                                   "--dt-no-run"}) {
+    if (is_one_of(*arguments, {"-h", "-?", "-v", "-c", "-nr", "-dt-h", "-dt-?", "-dt-v", "-dt-c", "-dt-nr"}))
+      return true;
+    for (const char* const name :
+         {"--version", "--count", "--no-run", "--dt-help", "--dt-version", "--dt-count", "--dt-no-run"}) {
       if (is_flag(*arguments, name)) return true;
     }
   }

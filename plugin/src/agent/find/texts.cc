@@ -59,8 +59,8 @@ std::optional<std::string> read_libcxx(const void* at) {
   return text_at(words[2], words[1]);
 }
 
-/// rt_sigprocmask copies the mask from the program's memory before it looks at its first argument, which is wrong: so it
-/// says whether 8 bytes can be read, and changes nothing. A sandbox that forbids process_vm_readv allows it, and it
+/// rt_sigprocmask copies the mask from the program's memory before it looks at its first argument, which is wrong: so
+/// it says whether 8 bytes can be read, and changes nothing. A sandbox that forbids process_vm_readv allows it, and it
 /// needs no process id.
 bool is_readable(std::uintptr_t word) {
   constexpr long kNoSuchWay = -1;
