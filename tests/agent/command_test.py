@@ -209,12 +209,20 @@ class Dispatch(RunCase):
         calls, _ = self.counted_calls()
         self.assertEqual(calls["getppid"], 900)
 
-    def test_the_next_program_inherits_sigsys_ignored_and_blocked(self):
-        done = self.of_dispatch("--", "python3", "-c", "import signal, subprocess\nsignal.signal(signal.SIGSYS, signal.SIG_IGN)\n"
-                                "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGSYS})\n"
-                                "subprocess.run(['python3', '-c', 'import signal as s; print(s.getsignal(s.SIGSYS) == s.SIG_IGN, '\n"
-                                "    's.SIGSYS in s.pthread_sigmask(s.SIG_BLOCK, []))'])")
-        self.assertEqual(done.out, "True True\n")
+    def test_the_next_program_inherits_that_sigsys_is_blocked(self):
+        asks = "import signal as s; print(s.SIGSYS in s.pthread_sigmask(s.SIG_BLOCK, []))"
+        ways = {"vfork": f"import subprocess; subprocess.run(['python3', '-c', '{asks}'])",
+                "fork": f"if os.fork() == 0: os.execvp('python3', ['python3', '-c', '{asks}'])\nos.wait()",
+                "execve": f"os.execvp('python3', ['python3', '-c', '{asks}'])",
+                "after a failed one": "try: os.execv('/nonexistent', ['x'])\nexcept OSError: pass\n"
+                                      "import signal; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGSYS})\n"
+                                      "signal.signal(signal.SIGSYS, lambda *x: print(True))\nsignal.raise_signal(signal.SIGSYS)"}
+        for way, code in ways.items():
+            with self.subTest(way=way):
+                done = self.of_dispatch("--", "python3", "-c", "import os, signal\n"
+                                        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGSYS})\n" + code)
+                self.assertEqual(done.out, "True\n")
+                os.remove(self.csv)
 
     def test_each_program_has_its_rows(self):
         self.of_dispatch("--children", "--", "sh", "-c", "/bin/echo a; /bin/true; exit 3", code=3)
@@ -249,7 +257,8 @@ class Dispatch(RunCase):
         program = os.path.join(self.folder, "filters")
         subprocess.run(["cc", "-o", program, os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "filters.c"),
                         "-lpthread"], check=True)
-        for way, is_counted in (("strict", False), ("kills", False), ("denies", False), ("no_threads", False), ("usual", True)):
+        for way, is_counted in (("strict", False), ("kills", False), ("denies", False), ("no_threads", False), ("listener", False),
+                                ("usual", True)):
             with self.subTest(way=way):
                 if way == "strict" and UNDER_A_FILTER:
                     self.skipTest("a process that has a filter cannot enter the strict mode")

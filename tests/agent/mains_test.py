@@ -14,8 +14,8 @@ ALL = {f"Mains.{name}": 10 for name in ("First", "SetsGs", "Second", "ForbidsRea
 
 
 class Mains(RunCase):
-    def runs(self, *arguments, backends=("ebpf", "dispatch", "seccomp"), code=0, **variables):
-        """Each program under each backend: the result of `bench run`, with the rows in self.csv."""
+    def each(self, look, *arguments, backends=("ebpf", "dispatch", "seccomp"), code=0, **variables):
+        """Runs each program under each backend, and calls `look` with the backend and the result of `bench run`."""
         for program in (DYNAMIC, STATIC):
             for backend in backends:
                 with self.subTest(program=os.path.basename(program), backend=backend):
@@ -24,18 +24,19 @@ class Mains(RunCase):
                             self.skipTest("no static program was built")
                         self.needs_static_programs()
                     self.needs(backend)
-                    yield backend, self.bench_run(f"--backend={backend}", f"--csv={self.csv}", "--", program, *arguments, code=code,
-                                                  **variables)
-                    os.remove(self.csv)
+                    if os.path.exists(self.csv):
+                        os.remove(self.csv)
+                    look(backend, self.bench_run(f"--backend={backend}", f"--csv={self.csv}", "--", program, *arguments, code=code,
+                                                 **variables))
 
-    def check(self, *arguments, **more):
-        for backend, done in self.runs(*arguments, **more):
+    def check(self, *arguments, **variables):
+        def look(backend, done):
             self.assertIn("[  PASSED  ] 5 tests.", done.out)
             self.assertEqual(self.getppids(column="entries" if backend == "seccomp" else "calls"), ALL)
-            others = [row["syscall"] for row in self.rows(record="syscall", kind="test") if row["syscall"] != "getppid"]
-            if not more:
-                self.assertEqual(others, [])
+            if not variables:
+                self.assertEqual({row["syscall"] for row in self.rows(record="syscall")}, {"getppid"}, "of tests and set-ups")
             self.assertNotIn("no test", done.err)
+        self.each(look, *arguments, **variables)
 
     def test_a_child_runs_the_tests(self):
         self.check("child")
@@ -62,8 +63,24 @@ class Mains(RunCase):
 
     @unittest.skipIf(why_not("dispatch"), "needs dispatch, which such a program stops")
     def test_a_message_comes_from_a_program_without_output(self):
-        for _, done in self.runs("silent", backends=("dispatch",), code=1, SETS_GS="1"):
+        def look(_, done):
             self.assertIn("syscost: the counts of test Mains.SetsGs are void: the program sets the gs register", done.err)
+        self.each(look, "silent", backends=("dispatch",), code=1, SETS_GS="1")
+
+
+class Sanitized(RunCase):
+    def test_doctest_under_address_sanitizer_runs_as_alone(self):
+        sanitized, usual = (os.path.join(BIN, name) for name in ("agent_doctest_asan", "agent_doctest_tests"))
+        if not os.path.exists(sanitized):
+            self.skipTest("needs doctest, and a compiler with AddressSanitizer")
+        names = []
+        for program in (sanitized, usual):
+            code = self.run_program(program, code=None).code
+            self.bench_run(f"--csv={self.csv}", "--", program, code=code)
+            names.append({row["test"] for row in self.rows(kind="test", record="test")})
+            os.remove(self.csv)
+        self.assertEqual(*names)
+        self.assertNotEqual(names[0], set())
 
 
 if __name__ == "__main__":

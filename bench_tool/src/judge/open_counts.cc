@@ -47,6 +47,15 @@ bool are_equal(const std::vector<double>& counts) {
   return std::all_of(counts.begin(), counts.end(), [&](double count) { return count == counts.front(); });
 }
 
+/// Each test of `program` passed or was skipped. After a failure or a crash its set-ups may not have been made whole.
+bool are_whole(const std::vector<stats::WindowSummary>& windows, std::string_view program) {
+  return std::ranges::all_of(windows, [&](const stats::WindowSummary& one) {
+    std::size_t ended = 0;  // a test without an outcome ended its process
+    for (const auto& [outcome, times] : one.outcomes) ended += outcome == "failed" ? 0 : times;
+    return one.kind != "test" || one.program != program || ended >= one.n;
+  });
+}
+
 std::string runs_text(std::size_t runs) {
   return fmt::format("{} further run{}", runs, runs == 1 ? "" : "s");
 }
@@ -64,7 +73,9 @@ OpenCounts::OpenCounts(const std::vector<Comparison>& rows, RunsAgain which) {
     varying += static_cast<double>(row.varying);
     if (row.verdict != Verdict::regressed && row.verdict != Verdict::in_doubt) continue;
     const bool is_listed = row.old_window->descriptors_left && row.new_window->descriptors_left;
-    if (row.rule == Rule::leaks && !is_listed) leaks_[name_in_program(row)].program = row.new_window->program;
+    if (row.rule == Rule::leaks && !is_listed) {
+      leaks_[name_in_program(row)] = {std::string(row.new_window->program), row.new_window, true, {}, {}};
+    }
     for (const Delta& delta : row.deltas) {
       if (!delta.is_gated() || (delta.change != Change::grew && delta.change != Change::shrank)) continue;
       if (delta.is_accepted) continue;
@@ -153,7 +164,7 @@ void OpenCounts::take(const std::vector<stats::WindowSummary>& windows, const st
     if (!row.is_by_counts()) continue;
     if (const auto leak = leaks_.find(name_in_program(row)); is_new && leak != leaks_.end() && leak->second.is_open) {
       const auto least = [](const stats::Numbers& left) { return left ? std::optional(left->min) : std::nullopt; };
-      leak->second = {leak->second.program, false, least(row.new_window->descriptors_left),
+      leak->second = {leak->second.program, leak->second.first, false, least(row.new_window->descriptors_left),
                       least(row.new_window->mapped_bytes_left)};
     }
     const auto test = counts_.find(name_in_program(row));
@@ -165,10 +176,17 @@ void OpenCounts::take(const std::vector<stats::WindowSummary>& windows, const st
   }
   // A set-up that made no call in either of the two runs is in none of the rows. Without it, only the runs of this side
   // that made calls would count, beside all runs of the other side.
+  std::deque<stats::WindowSummary> made;
+  const auto made_no_call = [&](const std::string& key, const stats::WindowSummary& first) {
+    return !seen.contains(key) && are_whole(windows, first.program) &&
+           stats::without_calls(first, windows, made) != nullptr;
+  };
   for (auto& [key, counts] : counts_) {
-    std::deque<stats::WindowSummary> made;
-    if (seen.contains(key) || stats::without_calls(*counts.front().first, windows, made) == nullptr) continue;
+    if (!made_no_call(key, *counts.front().first)) continue;
     for (Count& count : counts) take(count, 0, is_new);
+  }
+  for (auto& [key, leak] : leaks_) {
+    if (is_new && leak.is_open && made_no_call(key, *leak.first)) leak = {leak.program, leak.first, false, 0.0, 0.0};
   }
 }
 

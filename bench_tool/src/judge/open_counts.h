@@ -22,7 +22,8 @@ class OpenCounts {
  public:
   static constexpr std::size_t kMostRuns = kMostRunsAgain;
 
-  /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). Keep the rows' windows.
+  /// The counts in doubt in `rows`, and those that grew (of syncs: those that changed). The rows' windows must
+  /// outlive it.
   OpenCounts(const std::vector<Comparison>& rows, RunsAgain which);
 
   /// Tests with a count that is still open, or that may leave more open or mapped.
@@ -62,6 +63,7 @@ class OpenCounts {
   /// A test of which calls say that it may leave more.
   struct Leak {
     std::string program;
+    const stats::WindowSummary* first = nullptr;  ///< NEW's of the first comparison.
     bool is_open = true;
     std::optional<double> descriptors;
     std::optional<double> mapped;

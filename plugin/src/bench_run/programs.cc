@@ -134,8 +134,9 @@ FileKind kind_of(std::string_view word) {
   return word == agent::kNotePrivileged ? FileKind::privileged : FileKind::script;
 }
 
-std::optional<OutOfReach> not_entered(const std::string& name, bool is_traced) {
-  const inject::Obstacle obstacle = inject::why_denied(is_traced);
+std::optional<OutOfReach> not_entered(const std::string& name, std::string_view word) {
+  const inject::Obstacle obstacle =
+      word == agent::kNoteNoCode ? inject::no_code() : inject::why_denied(word == agent::kNoteTraced);
   return OutOfReach{name + ": nothing can be preloaded into it, and what is done instead was denied: " + obstacle.why,
                     obstacle.remedy};
 }
@@ -287,10 +288,10 @@ void Notes::print() const {
       continue;
     }
     if (word == agent::kNoteSaid) {
-      std::fputs(printable_lines(name.substr(name.find(' ') + 1)).c_str(), stderr);
+      const std::string text = printable_lines(name.substr(name.find(' ') + 1));
+      std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
       continue;
     }
-    const bool is_traced = word == agent::kNoteTraced;
     if (word == agent::kNoteDescriptor) {
       std::fprintf(
           stderr,
@@ -299,8 +300,8 @@ void Notes::print() const {
           printable(name).c_str());
       continue;
     }
-    const auto its =
-        is_traced || word == agent::kNoteNotTraced ? not_entered(name, is_traced) : out_of_reach(name, kind_of(word));
+    const bool is_entered = word != agent::kNoteTraced && word != agent::kNoteNotTraced && word != agent::kNoteNoCode;
+    const auto its = is_entered ? out_of_reach(name, kind_of(word)) : not_entered(name, word);
     if (!its) continue;
     std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", printable(its->why).c_str(),
                  printable_lines(its->remedy).c_str());

@@ -5,7 +5,8 @@
  *   kills       kills the process for each call but four; rt_sigreturn is none of them
  *   denies      the same with an error
  *   usual       kills it for prctl, sigaltstack and gettid, which no program here needs
- *   no_threads  the same, and then makes a thread */
+ *   no_threads  the same, and then makes a thread
+ *   listener    the same with a listener, and then makes a child */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define LENGTH(list) (sizeof(list) / sizeof((list)[0]))
@@ -22,7 +24,7 @@ static void* write_line(void* nothing) {
 }
 
 /* `answer` for the calls of the list, or for all others. */
-static int filter(const int* calls, size_t count, unsigned listed, unsigned others) {
+static int filter(const int* calls, size_t count, unsigned listed, unsigned others, int listens) {
   struct sock_filter code[16];
   size_t at = 0;
   code[at++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
@@ -33,7 +35,9 @@ static int filter(const int* calls, size_t count, unsigned listed, unsigned othe
   code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, others);
   code[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, listed);
   struct sock_fprog program = {(unsigned short)at, code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 1;
+  if (listens) return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program) < 0;
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0;
 }
 
 int main(int argc, char** argv) {
@@ -44,15 +48,22 @@ int main(int argc, char** argv) {
   int failed = 0;
   if (strcmp(way, "strict") == 0) {
     failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-  } else if (strcmp(way, "usual") == 0 || strcmp(way, "no_threads") == 0) {
-    failed = filter(of_threads, LENGTH(of_threads), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+  } else if (strcmp(way, "usual") == 0 || strcmp(way, "no_threads") == 0 || strcmp(way, "listener") == 0) {
+    failed = filter(of_threads, LENGTH(of_threads), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW,
+                    strcmp(way, "listener") == 0);
   } else {
     const unsigned others = strcmp(way, "kills") == 0 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | 1;
-    failed = filter(few, LENGTH(few), SECCOMP_RET_ALLOW, others);
+    failed = filter(few, LENGTH(few), SECCOMP_RET_ALLOW, others, 0);
   }
   if (failed) return 97;
   for (int i = 0; i < 5; ++i) {
     if (write(1, "line\n", 5) != 5) return 96;
+  }
+  if (strcmp(way, "listener") == 0) {
+    const pid_t child = fork();
+    int status = 0;
+    if (child == 0) _exit(write(1, "child\n", 6) != 6);
+    if (waitpid(child, &status, 0) != child || status != 0) return 95;
   }
   pthread_t thread;
   if (strcmp(way, "no_threads") == 0 && pthread_create(&thread, NULL, write_line, NULL) == 0)

@@ -41,7 +41,7 @@ bool forbid_reading(unsigned action) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-/// What is left of the main thread waits for the others.
+/// The rest of the main thread, a zombie, waits for the others.
 bool has_main_ended() {
   std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/stat");
   std::string line;

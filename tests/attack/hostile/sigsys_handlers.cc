@@ -58,7 +58,7 @@ int status_of(pid_t child) {
   return status;
 }
 
-/// What `start` makes a child print; it gets the descriptor of the child's standard output.
+/// The text that a child prints. `start` starts it, and gets the descriptor for its standard output.
 std::string output_of(const std::function<pid_t(int)>& start) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
@@ -164,6 +164,34 @@ HOSTILE(sigsys_kills_a_child_later, 20,
     const int status = status_of(child);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS) << is_raw << ' ' << status;
   }
+  call_both(10);
+}
+
+HOSTILE(sigsys_blocked_without_a_clock, 20,
+        "blocks SIGSYS, forbids itself the time-stamp counter, and SIGSYS stays pending") {
+  const sigset_t only = only_sigsys();
+  sigprocmask(SIG_BLOCK, &only, nullptr);
+  constexpr int kSetTsc = 26;  // PR_SET_TSC, PR_TSC_SIGSEGV
+  if (raw(SYS_prctl, kSetTsc, 2, 0, 0, 0) != 0) GTEST_SKIP() << "the kernel has no PR_SET_TSC";
+  raw(SYS_tgkill, getpid(), gettid(), SIGSYS);
+  sigset_t pending;
+  sigpending(&pending);
+  EXPECT_EQ(sigismember(&pending, SIGSYS), 1);
+  call_both(10);
+  raw(SYS_prctl, kSetTsc, 1, 0, 0, 0);
+}
+
+HOSTILE(own_action_after_dispatch, 20, "ignores SIGSYS, ends Syscall User Dispatch, handles SIGSYS, and forks") {
+  signal(SIGSYS, SIG_IGN);
+  raw(SYS_prctl, kSetDispatch, 0, 0, 0, 0);
+  handle(SIGSYS, count);
+  const pid_t child = fork();
+  if (child == 0) {
+    const int before = g_handled;
+    raise(SIGSYS);
+    _exit(g_handled == before + 1 ? 0 : 9);
+  }
+  EXPECT_EQ(status_of(child), 0);
   call_both(10);
 }
 

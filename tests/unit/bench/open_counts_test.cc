@@ -189,19 +189,24 @@ TEST_F(Opened, LearnNothingFromATestThatFailed) {
   EXPECT_EQ(open.tests(), 1U);
 }
 
-// A tear-down that makes calls in some runs alone, by chance, of OLD as of NEW.
-TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
-  std::vector<stats::WindowSummary> of_run = {window({syscall("read", *stats::spread_of({2}))})};
-  of_run.front().kind = "suite";
-  of_run.front().test = "S";
-  of_run.push_back(window({}));
-  of_run.back().kind = "test";
-  of_run.back().test = "S.T";
-  for (stats::WindowSummary& one : of_run) {
+/// A tear-down and a test of one program.
+std::vector<stats::WindowSummary> tear_down_and_test(double calls) {
+  std::vector<stats::WindowSummary> windows = {window({syscall("read", *stats::spread_of({calls}))}), window({})};
+  windows[0].kind = "suite";
+  windows[0].test = "S";
+  windows[1].kind = "test";
+  windows[1].test = "S.T";
+  for (stats::WindowSummary& one : windows) {
     one.origin = schema::kOriginSyscost;
     one.program = "tests";
-    one.has_other_threads = true;
   }
+  return windows;
+}
+
+// A tear-down that makes calls in some runs alone, by chance, of OLD as of NEW.
+TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
+  std::vector<stats::WindowSummary> of_run = tear_down_and_test(2);
+  for (stats::WindowSummary& one : of_run) one.has_other_threads = true;
   const std::vector<stats::WindowSummary> only_test = {of_run[1]};
   std::deque<stats::WindowSummary> made;
   const stats::WindowSummary* const none = stats::without_calls(of_run[0], only_test, made);
@@ -224,16 +229,27 @@ TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
   EXPECT_EQ(rows.front().deltas.front().old_count.max, 2);
 }
 
+// The test failed, or ended its process, so that nobody knows what the tear-down would have done.
+TEST_F(Opened, LearnNothingOfASetUpFromARunInWhichATestDidNotPass) {
+  const std::vector<stats::WindowSummary> before = tear_down_and_test(1);
+  const std::vector<stats::WindowSummary> after = tear_down_and_test(2);
+  for (const char* const outcome : {"failed", ""}) {
+    OpenCounts open({compare_windows(&before[0], &after[0], {})}, RunsAgain::new_side);
+    ASSERT_EQ(open.tests(), 1U);
+    stats::WindowSummary test = after[1];
+    test.outcomes.clear();
+    if (*outcome != '\0') test.outcomes[outcome] = test.n;
+    open.take({test}, {}, true);
+    EXPECT_EQ(open.tests(), 1U) << outcome;
+    open.take({after[1]}, {}, true);
+    EXPECT_EQ(open.tests(), 0U);
+  }
+}
+
 TEST_F(Opened, LearnNothingOfASetUpFromARunWithoutItsTests) {
-  std::vector<stats::WindowSummary> of_run = {window({syscall("read", *stats::spread_of({2}))})};
-  of_run.front().kind = "suite";
-  of_run.front().test = "S";
-  of_run.front().origin = schema::kOriginSyscost;
-  of_run.front().program = "tests";
-  stats::WindowSummary before = of_run.front();
-  before.syscalls = {syscall("read", *stats::spread_of({1}))};
-  Comparison row = compare_windows(&before, &of_run.front(), {});
-  OpenCounts open({row}, RunsAgain::new_side);
+  const std::vector<stats::WindowSummary> before = tear_down_and_test(1);
+  const std::vector<stats::WindowSummary> after = tear_down_and_test(2);
+  OpenCounts open({compare_windows(&before[0], &after[0], {})}, RunsAgain::new_side);
   ASSERT_EQ(open.tests(), 1U);
   open.take({}, {}, true);
   EXPECT_EQ(open.tests(), 1U);

@@ -22,6 +22,7 @@ constexpr const char* kNotePrivileged = "rights";
 constexpr const char* kNoteDescriptor = "descriptor";  // a static one, by a descriptor that its execution closes
 constexpr const char* kNoteTraced = "traced";          // by another
 constexpr const char* kNoteNotTraced = "ptrace";       // denied
+constexpr const char* kNoteNoCode = "code";            // it may make no code
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";
 /// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "agent/find/modules.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -48,18 +48,15 @@ bool may_hold_framework(const char* path) {
   return SYSCOST_LIBC(strncmp)(path, "/usr/", 5) != 0 && SYSCOST_LIBC(strncmp)(path, "/lib", 4) != 0;
 }
 
-/// True in a process that executes the loader, which was given the program: `ld-linux-x86-64.so.2 ./tests`.
-bool is_started_by_loader() {
-  return getauxval(AT_BASE) == 0;
-}
-
 const char* file_of(const Module& module) {
   if (!module.is_program()) return module.path;
-  Dl_info info{};
-  // The loader has put the program's values into the list, and keeps the path that it was given.
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address
-  if (is_started_by_loader() && dladdr(reinterpret_cast<const void*>(getauxval(AT_ENTRY)), &info) != 0) {
-    return info.dli_fname;
+  // `ld-linux-x86-64.so.2 ./tests`: the process's file is the loader. It puts the path that it was given into this
+  // list.
+  char file[256] = {};
+  if (SYSCOST_LIBC(readlink)("/proc/self/exe", file, sizeof file - 1) > 0 &&
+      std::string_view(file_name(file)).starts_with("ld-linux")) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the list has numbers
+    return reinterpret_cast<const char*>(SYSCOST_LIBC(getauxval)(AT_EXECFN));
   }
   return "/proc/self/exe";
 }

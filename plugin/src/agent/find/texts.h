@@ -29,7 +29,8 @@ constexpr std::size_t string_bytes(StringLayout layout) {
 std::optional<std::string> read_string(const void* at, StringLayout layout);
 
 /// Bytes at `at`, after the kernel was asked whether they can be read (rt_sigprocmask, with an argument that changes
-/// nothing). False where they are not mapped. The calls are not the program's. Any thread; keeps errno.
+/// nothing). False where they are not mapped. The calls are not the program's. Any thread; keeps errno. Nobody may
+/// unmap the bytes meanwhile: for memory of the test framework.
 bool read_memory(const void* at, void* into, std::size_t size);
 template <class T>
 std::optional<T> read_value(const void* at) {

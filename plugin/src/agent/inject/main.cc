@@ -194,7 +194,10 @@ int run(int argc, char** argv) {
                  why_own_program_is_unknown(why_unknown).c_str(), kOwnProgramRemedy);
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else if (!may_set_fs_register() || !may_make_code() || start_tracer(guest, program) != 0) {
-    note(has_tracer() ? agent::kNoteTraced : agent::kNoteNotTraced, file_of(program));
+    note(!may_make_code() ? agent::kNoteNoCode
+         : has_tracer()   ? agent::kNoteTraced
+                          : agent::kNoteNotTraced,
+         file_of(program));
     sigprocmask(SIG_SETMASK, &before, nullptr);
   } else {
     note_tests(argv[2], argv + 2);

@@ -51,15 +51,17 @@ bool has_tracer() {
   return status_value("TracerPid") != 0;
 }
 
+Obstacle no_code() {
+  return {"no written memory may become code here, as under systemd's MemoryDenyWriteExecute",
+          "run it without that; or link the program dynamically"};
+}
+
 Obstacle why_denied(bool is_traced) {
   if (!may_set_fs_register()) {
     return {"this kernel or processor lets no program set the fs register (FSGSBASE)",
             "use Linux 5.9 or newer, in a virtual machine that shows the processor's; or link the program dynamically"};
   }
-  if (!may_make_code()) {
-    return {"no written memory may become code here, as under systemd's MemoryDenyWriteExecute",
-            "run it without that; or link the program dynamically"};
-  }
+  if (!may_make_code()) return no_code();
   if (is_traced) {
     return {"a debugger or strace traces it, and a process has one tracer",
             "run it without the tracer; or link the program dynamically"};

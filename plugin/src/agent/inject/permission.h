@@ -19,6 +19,8 @@ bool may_set_fs_register();
 bool may_make_code();
 /// True where another process traces this one.
 bool has_tracer();
+/// The obstacle where may_make_code() is false.
+Obstacle no_code();
 /// The obstacle to tracing, by what the system says of itself. `is_traced`: the process has a tracer.
 Obstacle why_denied(bool is_traced);
 /// Tries it with a child process that does nothing.

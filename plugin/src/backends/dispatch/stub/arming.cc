@@ -432,7 +432,7 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   if (syscost_state.stood_aside != StoodAside::no) return;
   if (command_counts != nullptr) add_shared(command_counts->aside[static_cast<std::uint32_t>(reason)], 1);
   const bool is_about_sigsys = reason == StoodAside::own_dispatch || reason == StoodAside::own_sigsys_file;
-  // A child has an action and a dispatch of its own. What it does with them changes nothing in its maker.
+  // The dispatch of a child is its own, and so are its actions, if it was not cloned to share them.
   if (is_about_sigsys && is_in_child()) return;
   syscost_state.stood_aside = reason;
   std::atomic_ref(syscost_selector).store(0);
@@ -440,9 +440,12 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   // time-stamp counter, now or later, as strict mode of seccomp does, by a call that the stub does not see any more.
   std::atomic_ref(syscost_forbids_ticks).store(1);
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
-  if (!is_about_sigsys) return;
   Thread* thread = calling_thread(guard);
-  if (thread != nullptr) leave_sigsys_to_kernel(*thread, true);
+  if (thread != nullptr) {
+    leave_sigsys_to_kernel(*thread, is_about_sigsys);
+    thread->blocks_sigsys = 0;
+  }
+  if (!is_about_sigsys) return;
   give_signals_back(guard, !holds_trapped_calls(guard, thread));
   if (thread != nullptr) give_stack_back(guard, *thread);
 }

@@ -143,7 +143,7 @@ void handle_sigsys(int /*signal*/, siginfo_t* info, void* context) {
     return;
   }
   const SignalInfo& other = frame.info;
-  // The kernel has the program's mask since we stood aside, also in a child that no stub saw.
+  // Since we stood aside, what the kernel blocks counts, also in a child that no stub saw.
   if (syscost_state.stood_aside != StoodAside::no) {
     if (!is_notice(other, syscost_foreign_thread)) deliver_to_program(guard, frame, other, nullptr);
     return;
@@ -275,29 +275,6 @@ bool is_sigsys_ignored() {
 
 void set_sigsys_ignored() {
   set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr);
-}
-
-namespace {
-constexpr std::uint64_t kHandsOnMask = 1;
-constexpr std::uint64_t kHandsOnAction = 2;
-}  // namespace
-
-std::uint64_t hand_sigsys_on(const Guard& /*guard*/, const Thread& thread, bool shares_actions) {
-  std::uint64_t handed_on = 0;
-  if (thread.blocks_sigsys != 0) {
-    set_blocked_in_kernel(true);
-    handed_on |= kHandsOnMask;
-  }
-  if (!shares_actions && is_sigsys_ignored() && syscost_state.filters == 0 &&
-      set_action(kSigsys, &signal_beliefs.actions[kSigsys], nullptr) == 0) {
-    handed_on |= kHandsOnAction;
-  }
-  return handed_on;
-}
-
-void take_sigsys_back(const Guard& guard, std::uint64_t handed_on) {
-  if ((handed_on & kHandsOnAction) != 0) take_sigsys_again(guard);
-  if ((handed_on & kHandsOnMask) != 0) set_blocked_in_kernel(false);
 }
 
 void give_signals_back(const Guard& guard, bool with_handlers) {

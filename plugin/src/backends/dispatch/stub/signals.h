@@ -92,10 +92,6 @@ void let_sigsys_through(Thread& thread);
 /// Sets whether the kernel blocks SIGSYS in the calling thread. While it is blocked nothing of the program may run.
 void set_blocked_in_kernel(bool is_blocked);
 
-/// The next program inherits the mask, and that a signal is ignored: both become the program's own for an execve. What
-/// was changed is the result, for take_sigsys_back() if the call fails. An action that other threads need stays ours.
-std::uint64_t hand_sigsys_on(const Guard& guard, const Thread& thread, bool shares_actions);
-void take_sigsys_back(const Guard& guard, std::uint64_t handed_on);
 /// The program believes that SIGSYS is ignored.
 bool is_sigsys_ignored();
 /// The kernel ignores it in the calling process.

@@ -165,15 +165,20 @@ void leave_process(const Guard& guard, Child kind, bool shares_actions = false) 
   if (may_ask && has_cleared_handlers(guard, kind == Child::process) && is_command) take_sigsys_again(guard);
   if (is_command && count_in_child(guard, kind == Child::process, kind == Child::waited_for)) return;
   Thread* parent = calling_thread(guard);
-  // If the child's maker waits, the child will soon be another program. That inherits no action, but that SIGSYS is
-  // ignored, and the mask.
-  if (kind == Child::process) give_signals_back(guard, true);
-  if (kind == Child::waited_for && !shares_actions && syscost_state.filters == 0 && is_sigsys_ignored()) {
-    set_sigsys_ignored();
+  if (kind == Child::process) {
+    // Without has_signals the program's action of SIGSYS is the kernel's already, and what we believe may be old.
+    if (syscost_state.has_signals) {
+      give_signals_back(guard, true);
+    } else {
+      give_handlers_back(guard);
+    }
   }
+  // A child that its maker waits for will soon be another program. That inherits whether SIGSYS is ignored.
+  const bool may_ignore = kind == Child::waited_for && !shares_actions && syscost_state.has_signals;
+  if (may_ignore && syscost_state.filters == 0 && is_sigsys_ignored()) set_sigsys_ignored();
   // The kernel has forgotten the stack of a child that shares memory and runs beside its maker.
   if (parent != nullptr && kind != Child::beside) give_stack_back(guard, *parent);
-  // The kernel has the program's mask since we stood aside.
+  // Since we stood aside, what the kernel blocks counts.
   const bool has_mask = syscost_state.stood_aside == StoodAside::no;
   if (has_mask && parent != nullptr && parent->blocks_sigsys != 0) set_blocked_in_kernel(true);
   set_gs_base(&syscost_child_thread);
@@ -260,11 +265,8 @@ bool is_clone(const Call& call) {
   return call.number == SYS_clone || call.number == SYS_clone3 || call.number == SYS_fork || call.number == SYS_vfork;
 }
 
-/// No other thread has the calling one's actions.
-bool has_own_actions() {
-  return is_lent(gs_base()) || std::atomic_ref(syscost_is_alone).load() != 0;
-}
-
+// Notes of Call::before.flags, which are 0 for other calls.
+constexpr std::uint64_t kHandsMaskOn = 1;
 constexpr std::uint64_t kExpectsFilter = 1;
 
 /// Before the filter: it may kill us for calls that the program does not make. A question about filters is none.
@@ -305,7 +307,11 @@ Plan prepare(const Guard& guard, Call& call) {
     case SYS_execve:
     case SYS_execveat:
       if (command_counts != nullptr) prepare_execution(call);
-      if (has_our_mask(call)) call.before.flags = hand_sigsys_on(guard, *call.thread, !has_own_actions());
+      // The next program inherits the mask.
+      if (has_our_mask(call) && call.thread->blocks_sigsys != 0) {
+        set_blocked_in_kernel(true);
+        call.before.flags = kHandsMaskOn;
+      }
       break;
     case SYS_seccomp:
       expect_filter(guard, call);
@@ -393,9 +399,11 @@ void lock_again(Call& call) {
   call.result = static_cast<std::uint64_t>(syscost_state.lock_all_but_ours(call.given.rdi, syscost_raw_syscall));
 }
 
-/// A filter that the kernel refused is none.
+/// A filter that the kernel refused with an error is none, so children are counted as before. A result above 0 may be
+/// the descriptor of a listener, of a filter that is installed.
 void forget_refused_filter(const Call& call) {
-  if (call.result != 0 && call.before.flags == kExpectsFilter) std::atomic_ref(syscost_state.filters).fetch_sub(1);
+  const bool is_refused = static_cast<std::int64_t>(call.result) < 0;
+  if (is_refused && call.before.flags == kExpectsFilter) std::atomic_ref(syscost_state.filters).fetch_sub(1);
 }
 
 /// True for a child that leaves the call to its maker.
@@ -408,7 +416,7 @@ bool finish(const Guard& guard, Call& call, std::uint64_t now) {
   if (is_clone(call)) take_record_back(call);
   if (!needs_care(static_cast<std::uint32_t>(call.number))) tell_clients(guard, call);
   if (call.number == SYS_execve || call.number == SYS_execveat) {
-    take_sigsys_back(guard, call.before.flags);
+    if (call.before.flags == kHandsMaskOn) set_blocked_in_kernel(false);
     if (command_counts != nullptr) finish_execution(call);
   }
   if (call.number == SYS_mlockall) lock_again(call);

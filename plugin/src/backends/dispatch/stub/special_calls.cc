@@ -455,7 +455,8 @@ bool installs_filter(const Call& call) {
 bool allows_traps(const Call& call, bool needs_masks) {
   const bool is_strict =
       call.number == SYS_seccomp ? call.given.rdi == SECCOMP_SET_MODE_STRICT : call.given.rsi == SECCOMP_MODE_STRICT;
-  if (is_strict) return false;
+  // The strict mode takes no flags and no arguments: seccomp(2) refuses them.
+  if (is_strict) return call.number == SYS_seccomp && (call.given.rsi != 0 || call.given.rdx != 0);
   Program program{};
   if (!read_user(call.given.rdx, program) || program.count == 0 || program.count > BPF_MAXINSNS) return true;
   const bool allows_masks = needs_masks ? allows(program, SYS_rt_sigprocmask) : !kills(program, SYS_rt_sigprocmask);
