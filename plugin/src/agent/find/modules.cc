@@ -54,7 +54,7 @@ const char* file_of(const Module& module) {
   // list.
   char file[256] = {};
   if (SYSCOST_LIBC(readlink)("/proc/self/exe", file, sizeof file - 1) > 0 &&
-      std::string_view(file_name(file)).starts_with("ld-linux")) {
+      SYSCOST_LIBC(strncmp)(file_name(file), "ld-linux", 8) == 0) {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the list has numbers
     return reinterpret_cast<const char*>(SYSCOST_LIBC(getauxval)(AT_EXECFN));
   }
