@@ -6,7 +6,7 @@
  *   denies      the same with an error
  *   usual       kills it for prctl, sigaltstack and gettid, which no program here needs
  *   no_threads  the same, and then makes a thread
- *   listener    the same with a listener, and then makes a child */
+ *   listener    kills it for prctl, with a listener for others, and then makes a child */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -48,9 +48,10 @@ int main(int argc, char** argv) {
   int failed = 0;
   if (strcmp(way, "strict") == 0) {
     failed = prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
-  } else if (strcmp(way, "usual") == 0 || strcmp(way, "no_threads") == 0 || strcmp(way, "listener") == 0) {
-    failed = filter(of_threads, LENGTH(of_threads), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW,
-                    strcmp(way, "listener") == 0);
+  } else if (strcmp(way, "usual") == 0 || strcmp(way, "no_threads") == 0) {
+    failed = filter(of_threads, LENGTH(of_threads), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW, 0);
+  } else if (strcmp(way, "listener") == 0) {
+    failed = filter(of_threads, 1, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW, 1);
   } else {
     const unsigned others = strcmp(way, "kills") == 0 ? SECCOMP_RET_KILL_PROCESS : SECCOMP_RET_ERRNO | 1;
     failed = filter(few, LENGTH(few), SECCOMP_RET_ALLOW, others, 0);

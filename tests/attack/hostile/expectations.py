@@ -27,6 +27,7 @@ KNOWN = [
     Known("R", DISPATCH, ("strict_mode_in_a_thread", "kill_filter_in_a_thread", "killed_for_sigreturn"),
           "the filter forbids calls that this backend needs: it stops counting before the filter begins"),
     Known("R", DISPATCH, ("gs_base_by_syscall",), "this backend does not count a program that uses gs itself"),
+    Known("R", DISPATCH, ("sigsys_blocked_without_a_clock",), "this backend does not count a program that forbids itself the time-stamp counter"),
     Known("R", DISPATCH, ("dispatch_and_no_clock", "own_action_after_dispatch"), "this backend does not count a program that uses Syscall User Dispatch itself"),
     Known("R", DISPATCH, ("prctl_answers_eperm", "thread_of_a_static_initialiser"), "a thread that the backend does not see is one lost event"),
     Known("W", ALL, ("becomes_a_daemon", "child_takes_over", "parent_waits_for_successor"),
