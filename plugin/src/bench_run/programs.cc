@@ -300,8 +300,8 @@ void Notes::print() const {
           printable(name).c_str());
       continue;
     }
-    const bool is_entered = word != agent::kNoteTraced && word != agent::kNoteNotTraced && word != agent::kNoteNoCode;
-    const auto its = is_entered ? out_of_reach(name, kind_of(word)) : not_entered(name, word);
+    const bool was_denied = word == agent::kNoteTraced || word == agent::kNoteNotTraced || word == agent::kNoteNoCode;
+    const auto its = was_denied ? not_entered(name, word) : out_of_reach(name, kind_of(word));
     if (!its) continue;
     std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", printable(its->why).c_str(),
                  printable_lines(its->remedy).c_str());

@@ -74,7 +74,7 @@ void note(const char* word, const char* text) {
 void write_message(std::string_view text) {
   const int output = message_output();
   if (output < 0) return note("said", std::string(text).c_str());
-  while (output >= 0 && !text.empty()) {
+  while (!text.empty()) {
     const ssize_t written = write(output, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;

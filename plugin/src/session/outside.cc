@@ -60,8 +60,7 @@ std::vector<NotCounted> not_counted() {
 }
 
 bool takes_rights() {
-  session::Session& session = session::process_session();
-  const session::OpenBackend* const opened = session.is_fork_child() ? nullptr : session.backend().current();
+  const session::OpenBackend* const opened = session::process_session().backend().current();
   return opened != nullptr && opened->backend->name() == "seccomp" && prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1;
 }
 
