@@ -298,6 +298,7 @@ TEST_F(FurtherRuns, AreAnErrorWhereTheCommandWritesNothing) {
   EXPECT_NE(err_.str().find("broken"), std::string::npos) << err_.str();
   EXPECT_EQ(compare("exit 0"), 2);
   EXPECT_NE(err_.str().find("wrote no CSV"), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("fix: write `bench run --` before it"), std::string::npos) << err_.str();
 }
 
 TEST_F(FurtherRuns, WithoutTheTestSayNothingOfIt) {

@@ -288,7 +288,7 @@ std::string CommandRuns::run_once(const std::vector<std::string>& command, std::
   }
   return fmt::format(
       "{} wrote no CSV: it is not linked with syscost, or it names its own file (--syscost_csv, or SYSCOST_CSV in a "
-      "test's own environment)\n",
+      "test's own environment)\n  fix: write `bench run --` before it, or let it name no file\n",
       text);
 }
 
