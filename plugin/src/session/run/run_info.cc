@@ -201,7 +201,7 @@ std::string header_line(const csv::RunColumns& run, const std::string& how, cons
 namespace {
 
 /// As the process began: main() may clear the environment.
-const std::string g_bench_runs_at_start = [] {
+const std::string kBenchRunsAtStart = [] {
   const char* const above = variable(kBenchRuns);
   return std::string(above != nullptr ? above : "");
 }();
@@ -228,7 +228,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
     surroundings.emplace_back(schema::kFactProgramPath, std::move(path));
   }
   const char* const above = variable(kBenchRuns);
-  const std::string runs = above != nullptr ? above : g_bench_runs_at_start;
+  const std::string runs = above != nullptr ? above : kBenchRunsAtStart;
   if (!runs.empty()) surroundings.emplace_back(schema::kFactBenchRun, known(runs));
   if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
   info.surroundings = to_text(surroundings);
