@@ -76,6 +76,13 @@ std::string output_of(const std::function<pid_t(int)>& start) {
 char* const kSignalsOfProgram[] = {const_cast<char*>("grep"), const_cast<char*>("-E"),
                                    const_cast<char*>("Sig(Blk|Ign)"), const_cast<char*>("/proc/self/status"), nullptr};
 
+/// In a child: it becomes the program that prints which signals are blocked and ignored.
+[[noreturn]] void show_signals(int output) {
+  dup2(output, STDOUT_FILENO);
+  execv("/bin/grep", kSignalsOfProgram);
+  _exit(9);
+}
+
 }  // namespace
 
 // NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork)
@@ -87,18 +94,14 @@ HOSTILE(next_program_inherits_sigsys, 20,
   const auto by_vfork = [](int output) {
     const pid_t child = vfork();
     if (child == 0) {
-      dup2(output, STDOUT_FILENO);
-      execv("/bin/grep", kSignalsOfProgram);
-      _exit(9);
+      show_signals(output);
     }
     return child;
   };
   const auto by_fork = [](int output) {
     const pid_t child = fork();
     if (child == 0) {
-      dup2(output, STDOUT_FILENO);
-      execv("/bin/grep", kSignalsOfProgram);
-      _exit(9);
+      show_signals(output);
     }
     return child;
   };

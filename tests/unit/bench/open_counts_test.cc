@@ -229,7 +229,7 @@ TEST_F(Opened, CountASetUpWithoutARowAsOneWithoutCalls) {
   EXPECT_EQ(rows.front().deltas.front().old_count.max, 2);
 }
 
-// The test failed, or ended its process, so that nobody knows what the tear-down would have done.
+// After a failure or a crash the tear-down may not have been made: no row does not mean no call.
 TEST_F(Opened, LearnNothingOfASetUpFromARunInWhichATestDidNotPass) {
   const std::vector<stats::WindowSummary> before = tear_down_and_test(1);
   const std::vector<stats::WindowSummary> after = tear_down_and_test(2);

@@ -28,9 +28,9 @@ constexpr std::size_t string_bytes(StringLayout layout) {
 /// The text of the string at `at`; nothing where no string lies there. An address that is not mapped is no error.
 std::optional<std::string> read_string(const void* at, StringLayout layout);
 
-/// Bytes at `at`, after the kernel was asked whether they can be read (rt_sigprocmask, with an argument that changes
-/// nothing). False where they are not mapped. The calls are not the program's. Any thread; keeps errno. Nobody may
-/// unmap the bytes meanwhile: for memory of the test framework.
+/// Copies the bytes at `at`. Asks the kernel before whether they can be read, by an rt_sigprocmask that changes nothing
+/// and is not counted. False where they are not mapped. Only for memory of the test framework, which no other thread
+/// unmaps meanwhile. Any thread; keeps errno.
 bool read_memory(const void* at, void* into, std::size_t size);
 template <class T>
 std::optional<T> read_value(const void* at) {

@@ -99,8 +99,8 @@ Result<void> check_requirements() {
     return Failure{"the dispatch backend needs the FSGSBASE instructions, which this processor or kernel lacks",
                    "use Linux >= 5.9 on a processor of 2012 or later; or choose another backend"};
   }
-  if (count_threads() == 0 && errno == EMFILE) return errno_failure("list", "this process's threads", EMFILE);
   if (count_threads() == 0) {
+    if (errno == EMFILE) return errno_failure("list", "this process's threads", EMFILE);
     return Failure{"the dispatch backend cannot list this process's threads: /proc/self/task: " +
                        std::string(std::strerror(errno)),
                    "mount /proc (mount -t proc proc /proc), or choose another backend"};

@@ -399,9 +399,18 @@ void disarm_calling_thread(const Guard& guard, bool is_last) {
   if (thread != nullptr) leave_sigsys_to_kernel(*thread, is_last);
 }
 
+namespace {
+
+/// The record at `base`, of the gs register; null where that is none.
+Thread* record_at(const void* base) {
+  auto* const thread = static_cast<Thread*>(const_cast<void*>(base));
+  return thread >= syscost_threads && thread < syscost_threads + kThreads ? thread : nullptr;
+}
+
+}  // namespace
+
 Thread* calling_thread(const Guard& /*guard*/) {
-  auto* base = static_cast<Thread*>(gs_base());
-  return base >= syscost_threads && base < syscost_threads + kThreads ? base : nullptr;
+  return record_at(gs_base());
 }
 
 bool is_being_born(const Guard& guard) {
@@ -412,14 +421,13 @@ bool is_being_born(const Guard& guard) {
 }
 
 bool is_lent(const void* base) {
-  const auto* thread = static_cast<const Thread*>(base);
-  return thread >= syscost_threads && thread < syscost_threads + kThreads && thread->waits_for_child != 0;
+  const Thread* const thread = record_at(base);
+  return thread != nullptr && thread->waits_for_child != 0;
 }
 
 long number_for_memory() {
-  const auto* const thread = static_cast<const Thread*>(gs_base());
-  const bool is_record = thread >= syscost_threads && thread < syscost_threads + kThreads;
-  const std::uint32_t id = is_record ? std::atomic_ref(const_cast<std::uint32_t&>(thread->id)).load() : 0;
+  Thread* const thread = record_at(gs_base());
+  const std::uint32_t id = thread != nullptr ? std::atomic_ref(thread->id).load() : 0;
   return id != 0 ? static_cast<long>(id) : syscost_state.process;
 }
 
