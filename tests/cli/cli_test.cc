@@ -12,8 +12,8 @@
 //     2
 //
 // An argument with a blank stands "in quotes". A section without text is left out. An output that does not end with a
-// newline has ", without a newline at its end" in its heading. Commands run in data/, so that paths in messages are
-// short.
+// newline has ", without a newline at its end" in its heading. JSON has a row a line (one_row_a_line()). Commands run
+// in data/, so that paths in messages are short.
 //
 // A new case is a file with its arguments; then, as after a wanted change, `./dev update cli` writes the rest (with
 // SYSCOST_UPDATE_GOLDEN=1 this program does). Read the diff before you commit it. Nothing needs to be built again for a
@@ -78,6 +78,27 @@ std::string section(const std::string& name, const std::string& text) {
   return "--- " + name + ", without a newline at its end\n" + text + "\n";
 }
 
+/// JSON with a row a line, so that a difference shows whole rows: lines deeper than the third level go on in the line
+/// of their row. Returns `text` itself if it is no JSON whose lines are indented by 2 for each level.
+std::string one_row_a_line(const std::string& text) {
+  if (!text.starts_with("{\n")) return text;
+  constexpr std::size_t kRows = 2;
+  std::string folded;
+  std::size_t depth = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    const std::string body = line.substr(indent);
+    const bool closes = body.starts_with(']') || body.starts_with('}');
+    if (closes && depth > 0) --depth;
+    if (indent != 2 * depth) return text;
+    const bool goes_on = depth > kRows || (closes && depth == kRows);
+    folded += goes_on ? " " + body : (folded.empty() ? "" : "\n") + line;
+    if (body.ends_with('[') || body.ends_with('{')) ++depth;
+  }
+  return folded + "\n";
+}
+
 class Golden : public testing::TestWithParam<std::string> {};
 
 // The whole text is compared, so a line of the output that looks like a heading does no harm.
@@ -91,7 +112,7 @@ TEST_P(Golden, PrintsWhatItsFileSays) {
   std::ostringstream out;
   std::ostringstream err;
   const int exit_code = syscost::bench::bench_main(words_of(arguments), out, err);
-  const std::string printed = section("arguments", arguments) + section("stdout", out.str()) +
+  const std::string printed = section("arguments", arguments) + section("stdout", one_row_a_line(out.str())) +
                               section("stderr", err.str()) + section("exit code", std::to_string(exit_code) + "\n");
 
   if (std::getenv("SYSCOST_UPDATE_GOLDEN") != nullptr) {
