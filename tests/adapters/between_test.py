@@ -7,7 +7,7 @@ import shutil
 import sys
 import unittest
 
-from adapter_case import BACKENDS, BIN, COUNT_ENTRIES, Case, main
+from adapter_case import BACKENDS, BIN, COUNT_ENTRIES, Case, clone3_is_denied, main
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "oracle"))
 import strace_sums  # pylint: disable=wrong-import-position
@@ -83,6 +83,9 @@ class Between(Case):
             self.assertIn(row["kind"], ("test", "suite", "environment", "between"))
             ours[row["syscall"]] += sum(int(row[column]) for column in counted)
         theirs = counted_by_strace(log, of_entries)
+        if clone3_is_denied():  # a filter answers before the kernel counts an entry, and strace sees it all the same
+            for counts in (ours, theirs):
+                counts.pop("clone3", None)
         left_out = OF_DISPATCH if backend.startswith("dispatch") else set()
         total = "total_entries" if of_entries else "total_calls"
         if not self.rows(kind="between", record="syscall"):  # of one thread alone: the sum

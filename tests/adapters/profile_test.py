@@ -3,8 +3,6 @@
 adapter reports what is missing before the first test. No process of ours stays, even if one of them dies.
 """
 import contextlib
-import ctypes
-import errno
 import glob
 import json
 import os
@@ -14,7 +12,7 @@ import subprocess
 import sys
 import unittest
 
-from adapter_case import BIN, PLAIN_MAIN, Case, can_unshare, environment
+from adapter_case import BIN, PLAIN_MAIN, Case, can_unshare, clone3_is_denied, environment
 
 PROFILED = os.path.join(BIN, "adapter_profiled")
 BENCHMARKS = os.path.join(BIN, "benchmark_shapes")
@@ -35,12 +33,6 @@ def why_not():
     if not os.path.exists("/sys/kernel/tracing/events/raw_syscalls"):
         return "no tracefs: mount -t tracefs nodev /sys/kernel/tracing"
     return None
-
-
-def clone3_is_denied():
-    """Docker's seccomp profile answers it with ENOSYS; without an argument the kernel would with EINVAL."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    return libc.syscall(435, None, 0) < 0 and ctypes.get_errno() != errno.EINVAL
 
 
 class ProfileCase(Case):

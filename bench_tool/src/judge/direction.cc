@@ -114,7 +114,8 @@ namespace {
 /// directory instead of trying names, or reads a file instead of mapping it.
 constexpr std::array kWaysToAFile = {Family::look_ups, Family::opens, Family::closes, Family::data_in, Family::memory};
 
-/// Calls that the C library makes for each clone3, which starts a thread or a process, and how many of them.
+/// Calls that the C library makes for each clone3, which starts a thread or a process, and how many of them. A clone3
+/// that is absent counts, too: then clone starts it.
 constexpr std::pair<std::string_view, int> kForAStart[] = {
     {"mmap", 1}, {"munmap", 1}, {"mprotect", 1}, {"madvise", 1}, {"rt_sigprocmask", 2}};
 
@@ -139,9 +140,12 @@ class DirectionJudge {
       : calls_(calls), failures_(failures) {
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
-      sum.before += call.before;
-      sum.after += call.after;
+      // A call that a filter denied is a failure, and no call with each backend.
+      sum.before += std::max(call.before - call.absent_before, 0.0);
+      sum.after += std::max(call.after - call.absent_after, 0.0);
+      if (call.syscall == "clone3") starts_ += call.absent_after - call.absent_before;
     }
+    starts_ = std::max(starts_ + of("clone3").growth(), 0.0);
     forgive_starts();
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
@@ -209,12 +213,11 @@ class DirectionJudge {
   }
 
   void forgive_starts() {
-    const double starts = std::max(of("clone3").growth(), 0.0);
     for (const auto& [syscall, each] : kForAStart) {
       const auto found = by_call_.find(syscall);
       if (found == by_call_.end()) continue;
       Sum& sum = found->second;
-      sum.after -= std::clamp(sum.growth(), 0.0, starts * each);
+      sum.after -= std::clamp(sum.growth(), 0.0, starts_ * each);
     }
   }
 
@@ -341,6 +344,7 @@ class DirectionJudge {
 
   const std::vector<CallCount>& calls_;
   const std::vector<FailureCount>& failures_;
+  double starts_ = 0;  // more of them than before
   std::map<std::string_view, Sum> by_call_;
   std::map<Family, Sum> by_family_;
   Direction out_;

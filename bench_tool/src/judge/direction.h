@@ -57,10 +57,12 @@ struct CallCount {
   double failed_before = 0;  ///< Failed ones of these.
   double failed_after = 0;
   double interrupted = 0;    ///< Calls before that a signal ended (EINTR). Who makes one again makes one more.
+  double absent_before = 0;  ///< That this kernel does not have, or a container denies (ENOSYS): the C library then
+  double absent_after = 0;   ///< makes an older call in its place, as clone for clone3. They do no work.
   bool is_accepted = false;  ///< The change is intended: growth is none, nor are other syncs or fewer closes.
 };
 
-/// Failures of a syscall with an errno that is not too early, on both sides.
+/// Failures of a syscall with an errno that is neither too early nor ENOSYS, on both sides.
 struct FailureCount {
   std::string_view syscall;
   std::string_view errno_name;

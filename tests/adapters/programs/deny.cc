@@ -32,8 +32,8 @@ void load(std::vector<sock_filter>& code, std::size_t offset) {
 bool add_rule(std::vector<sock_filter>& code, const std::string& what, unsigned answer) {
   const bool is_dispatch = what == "dispatch";
   static const std::map<std::string, unsigned> kNumbers = {
-      {"bpf", SYS_bpf},       {"seccomp", SYS_seccomp},       {"prctl", SYS_prctl},
-      {"ptrace", SYS_ptrace}, {"pidfd_open", SYS_pidfd_open}, {"dispatch", SYS_prctl}};
+      {"bpf", SYS_bpf},       {"seccomp", SYS_seccomp},       {"prctl", SYS_prctl},   {"ptrace", SYS_ptrace},
+      {"clone3", SYS_clone3}, {"pidfd_open", SYS_pidfd_open}, {"dispatch", SYS_prctl}};
   const auto number = kNumbers.find(what);
   if (number == kNumbers.end()) return false;
   const std::uint8_t steps = is_dispatch ? 3 : 1;
@@ -60,7 +60,8 @@ int main(int argc, char** argv) {
   std::istringstream words(argv[2]);
   for (std::string word; std::getline(words, word, ',');) {
     if (add_rule(code, word, answer)) continue;
-    std::fprintf(stderr, "deny: cannot deny '%s'; there are bpf, prctl, ptrace, pidfd_open, seccomp, dispatch\n",
+    std::fprintf(stderr,
+                 "deny: cannot deny '%s'; there are bpf, prctl, ptrace, clone3, pidfd_open, seccomp, dispatch\n",
                  word.c_str());
     return 64;
   }

@@ -155,6 +155,14 @@ class Directions(unittest.TestCase):
     def test_descriptors_that_stay_open_are_red_if_they_were_listed(self):
         self.expect(WITH_LEAKS, self.compare_forms("leaks"))
 
+    def test_a_container_that_denies_clone3_changes_no_verdict(self):
+        test, deny = "Processes.SpawnInThePlaceOfFork", os.path.join(BIN, "adapter_deny")
+        for form in ("old", "new"):
+            subprocess.run([deny, "ENOSYS", "clone3", PROGRAM, f"--gtest_filter={test}"], stdout=subprocess.DEVNULL, check=True,
+                           env=self.environment(DIRECTIONS_FORM=form, SYSCOST_CSV=self.file("denied", form, False)))
+        found = self.compare(self.file("denied", "old", False), self.file("denied", "new", False))
+        self.expect({test: EXPECTED[test]}, found)
+
     def test_further_runs_decide(self):
         commands = [f"--{form}=DIRECTIONS_FORM={form} '{PROGRAM}' --gtest_filter='Threads.*'" for form in ("old", "new")]
         found = self.compare(self.file("", "old", True), self.file("", "new", True), "--gate-waits", *commands)
