@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the request numbers of DRM, its drivers and KFD that plugin/src/gpu/ioctl names.
+"""Writes the request numbers of DRM, its drivers and KFD that plugin/src/extras/gpu/ioctl names.
 
 Why generated, and why into the tree: as with the syscall tables, names belong to the kernel's user-space headers, and
 the same CSV must not name requests differently on two machines. So this runs by hand when a driver adds a request, its
 output is committed, and a test runs it again where the headers are and compares. What a table has already stays in it:
 older headers know fewer requests.
 
-    tools/gen_ioctl_tables.py --out plugin/src/gpu/ioctl          # write
-    tools/gen_ioctl_tables.py --out plugin/src/gpu/ioctl --check  # compare: 1 = something in the headers is missing there
+    tools/gen_ioctl_tables.py --out plugin/src/extras/gpu/ioctl          # write
+    tools/gen_ioctl_tables.py --out plugin/src/extras/gpu/ioctl --check  # compare: 1 = something in the headers is missing there
 
 Sources: linux/kfd_ioctl.h (linux-libc-dev) and libdrm's drm.h, amdgpu_drm.h, i915_drm.h, nouveau_drm.h (libdrm-dev);
 NEWER below for what came after the oldest headers we support (Debian 12's). --check asks no more than that every

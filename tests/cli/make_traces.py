@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes the traces of tests/cli/data/traces: small ones as --syscost_trace leaves them, and broken ones.
 
-The numbers of the fields are those of Perfetto's trace_packet.proto; plugin/src/session/trace/perfetto.cc writes them.
+The numbers of the fields are those of Perfetto's trace_packet.proto; plugin/src/extras/trace/session/perfetto.cc writes them.
 """
 import os
 

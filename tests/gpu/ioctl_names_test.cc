@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "gpu/ioctl/drivers.h"
+#include "extras/gpu/ioctl/drivers.h"
 
 namespace syscost::gpu {
 namespace {

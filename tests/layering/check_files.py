@@ -35,8 +35,8 @@ ALLOWED = {
     # They look at calls of the program, and make none.
     "plugin/src/arguments/call_text.cc": ["create"],
     "plugin/src/backends/dispatch/stub/call_files.cc": ["create"],
-    "plugin/src/crash/journal.cc": ["link", "rename"],
-    "plugin/src/symbols/helper/confine.cc": ["create"],
+    "plugin/src/extras/crash/states/journal.cc": ["link", "rename"],
+    "plugin/src/extras/where/symbols/helper/confine.cc": ["create"],
     # Streams read files of /proc and /sys, which the kernel writes.
     "plugin/src/agent/inject/permission.cc": ["stream"],
     # The folder that the user named for artifacts.
@@ -46,18 +46,18 @@ ALLOWED = {
     # What is appended to is not replaced: the CSV, under a lock.
     "plugin/src/csv/sink.cc": ["create", "write"],
     # Below a folder of which the owner was looked at, by its descriptor, and without links.
-    "plugin/src/session/tools/artifacts.cc": ["create", "folder", "remove"],
-    "plugin/src/session/tools/profiler_session.cc": ["remove"],
-    "plugin/src/gpu_stamps/record.cc": ["create"],
+    "plugin/src/extras/profilers/session/artifacts.cc": ["create", "folder", "remove"],
+    "plugin/src/extras/profilers/session/profiler_session.cc": ["remove"],
+    "plugin/src/extras/gpu/stamps/record.cc": ["create"],
     # Folders that only this user can enter.
-    "plugin/src/crash/trials.cc": ["remove"],
+    "plugin/src/extras/crash/states/trials.cc": ["remove"],
     # The states of a directory, in such a folder.
-    "plugin/src/crash/image.cc": ["create", "folder", "link"],
+    "plugin/src/extras/crash/states/image.cc": ["create", "folder", "link"],
     # To pipes, and to files that the kernel reads.
     "plugin/src/bench_run/command.cc": ["write"],
-    "plugin/src/gpu/cupti/library.cc": ["write"],
-    "plugin/src/profilers/launcher/main.cc": ["write"],
-    "plugin/src/profilers/launcher/tool.cc": ["write"],
+    "plugin/src/extras/gpu/cupti/library.cc": ["write"],
+    "plugin/src/extras/profilers/launcher/main.cc": ["write"],
+    "plugin/src/extras/profilers/launcher/tool.cc": ["write"],
     "plugin/src/session/two_process/counting_process.cc": ["write"],
     # To no file: strace shows it.
     "plugin/src/session/windows/measurement.h": ["write"],

@@ -11,9 +11,8 @@ import sys
 CORE = re.compile(r"^(plugin/src/(core|csv|os|backends/(ebpf|dispatch|seccomp|common)|adapters/gtest)/|plugin/src/session/([^/]+$|windows/|options/|run/|backends/)"
                   r"|bench_tool/src/(csv|model|stats|render)/)")
 GENERATED = re.compile(r"/generated/|\.inc$")
-# Rooms of extras in folders of the core.
-ROOMS = re.compile(r"backends/dispatch/(faults|file_recorder|call_stacks|trace)\.|seccomp/fault|core/(fault_rule|command_memory|scheduler_trace|call_trace|call_stack|mapped_peak|child_reader)\."
-                   r"|options/(fault_rules|extra_options)\.|stub/(faults|file_log|call_files|call_stacks|trace|mapped_peak|command)\.|ebpf/scheduler_events|bpf/(scheduler|children)\.")
+# Each member is an extra's.
+ROOMS = re.compile(r"options/extra_options\.")
 EXTRAS = {
     "faults": r"\bFaultInjector|\bFaultRule|\binject|_injected\b|\bForbid|\bwants_faults\b|ptions\.forbid\b",
     "crash": r"PowerCut|FileRecorder|\bfile_log\b",

@@ -22,16 +22,16 @@ ALLOWED = {
     # The name alone, for rows and messages; empty where it is unknown.
     ("plugin/src/session/run/run_info.cc", "program"): "a name",
     ("plugin/src/session/outside.cc", "program"): "a name",
-    ("plugin/src/backends/dispatch/command/image.cc", "program"): "a name",
+    ("plugin/src/extras/commands/stub/image.cc", "program"): "a name",
     # The whole link is opened, or the kernel executes it: no path is made of it.
     ("plugin/src/agent/guest/program.cc", "program"): "opened whole",
     ("plugin/src/agent/find/modules.cc", "program"): "opened whole",
     ("plugin/src/session/two_process/counting_process.cc", "program"): "executed whole",
     # A path for the symbolizer, which takes only those that begin with a slash.
-    ("plugin/src/session/where/call_sites.cc", "program"): "can_be_read()",
-    ("plugin/src/backends/dispatch/call_stacks.cc", "program"): "can_be_read()",
+    ("plugin/src/extras/where/session/call_sites.cc", "program"): "can_be_read()",
+    ("plugin/src/extras/where/dispatch/call_stacks.cc", "program"): "can_be_read()",
     # Without the link, the path of the link itself.
-    ("plugin/src/profilers/launcher/tool.cc", "program"): "absolute either way",
+    ("plugin/src/extras/profilers/launcher/tool.cc", "program"): "absolute either way",
     # A file that realpath() finds, or else an absolute path; not for a program with more rights than its caller.
     ("plugin/src/os/program_files.cc", "program"): "absolute either way",
     ("plugin/src/os/program_files.cc", "caller"): "absolute",
@@ -42,7 +42,7 @@ ALLOWED = {
     # The error ends the work.
     ("bench_tool/src/faults/contained.cc", "list"): "no sweep without it",
     ("plugin/src/os/proc.cc", "list"): "a failure",
-    ("plugin/src/session/leaks/open_things.cc", "list"): "a failure",
+    ("plugin/src/extras/leaks/session/open_things.cc", "list"): "a failure",
     ("plugin/src/backends/dispatch/threads.cc", "list"): "check_requirements() refuses",
 }
 SAMPLES = [

@@ -66,7 +66,7 @@ RECIPES = {
     ],
     "Add a column to the CSV": [
         [(SCHEMA, r"kSchemaVersion = "), (SCHEMA, r"SYSCOST_CSV_COLUMNS\(")],
-        [("plugin/src/csv/window_rows.h", r"struct WindowColumns "), ("plugin/src/csv/window_rows.cc", r"Column::{own_column}\b"), ("plugin/src/session/leaks/leaks.cc", r"Column::{observed_column}\b"),
+        [("plugin/src/csv/window_rows.h", r"struct WindowColumns "), ("plugin/src/csv/window_rows.cc", r"Column::{own_column}\b"), ("plugin/src/extras/leaks/session/leaks.cc", r"Column::{observed_column}\b"),
          ("plugin/src/core/tally.h", r"struct Tally "), ("plugin/src/backends/ebpf/segments.cc", r"into\.latency\."),
          ("plugin/src/backends/dispatch/segments.cc", r"into\.latency\."),
          ("plugin/src/session/two_process/cost_text.cc", r"Cost cost_from_text\(")],

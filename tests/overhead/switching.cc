@@ -27,7 +27,7 @@
 #include <utility>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "core/scheduler_trace.h"
+#include "extras/scheduler/core/scheduler_trace.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "os/memory.h"

@@ -32,8 +32,8 @@
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
 #endif
-#include "core/call_stack.h"
-#include "core/fault_rule.h"
+#include "extras/where/core/call_stack.h"
+#include "extras/faults/core/fault_rule.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "os/memory.h"

@@ -23,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `text` as it begins as the name of a folder (plugin/src/session/tools/artifacts.cc): a changed name also has a hash
+/// `text` as it begins as the name of a folder (plugin/src/extras/profilers/session/artifacts.cc): a changed name also has a hash
 /// at its end.
 std::string as_folder(std::string_view text) {
   constexpr std::size_t kLongest = 120;
@@ -49,7 +49,7 @@ bool is_folder_of(std::string_view folder, const std::string& name) {
   return folder == name || without_hash(folder) == name;
 }
 
-/// Where others can write, they could place a link with our name (plugin/src/session/tools/artifacts.h).
+/// Where others can write, they could place a link with our name (plugin/src/extras/profilers/session/artifacts.h).
 bool is_link_of_another(const std::string& folder) {
   struct stat status {};
   return fs::path(folder).filename() == kArtifacts && ::lstat(folder.c_str(), &status) == 0 &&

@@ -4,7 +4,7 @@
 //
 // Any bytes may come: what is no such trace is a problem, what is cut is used as far as it goes. The file consists of
 // messages of protobuf (protobuf.h). The numbers of their fields are those of Perfetto's trace_packet.proto,
-// interned_data.proto and profile_common.proto; plugin/src/session/trace/perfetto.cc writes them.
+// interned_data.proto and profile_common.proto; plugin/src/extras/trace/session/perfetto.cc writes them.
 #pragma once
 
 #include <cstddef>

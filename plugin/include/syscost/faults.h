@@ -31,7 +31,7 @@
 namespace syscost {
 
 namespace session {
-struct OpenFault;  // src/session/faults/faults.h
+struct OpenFault;  // src/extras/faults/session/faults.h
 }
 
 enum class FileType { regular, folder, pipe, socket, character_device, block_device };

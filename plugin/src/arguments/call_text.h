@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call_trace.h"
+#include "extras/trace/core/call_trace.h"
 
 namespace syscost {
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/bytes.h"
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/tally.h"
@@ -38,7 +38,7 @@ struct Measured {
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites (core/call_stack.h).
+  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites (extras/where/core/call_stack.h).
   const StackSource* stacks = nullptr;
   // With a trace (call_trace.h) only.
   std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/call_trace.h"
-#include "core/child_reader.h"
+#include "extras/trace/core/call_trace.h"
+#include "extras/children/core/child_reader.h"
 
 namespace syscost {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/bytes.h"
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
 #include "os/errors.h"

@@ -67,11 +67,11 @@ void open_window(const WindowName& name) {
     const session::OwnWork work(session.backend().current());
     session.windows().open(name);
   }
-  if (name.kind == Kind::test) session.faults().begin_test();
+  if (name.kind == Kind::test) session.for_each_part(&session::Part::begin_test);
 }
 
 void conclude_test() {
-  session::process_session().faults().end_test();
+  session::process_session().for_each_part(&session::Part::end_test);
 }
 
 Report close_window(std::string_view outcome, int framework_writes) {
@@ -98,7 +98,7 @@ void pause_window() {
   const session::WorkBetween between = session::process_session().work_between();
   std::optional<session::OwnCalls> own;
   session::process_session().windows().stop_charging(own, session::Windows::Pause::framework);
-  session::process_session().faults().report_so_far();
+  session::process_session().for_each_part(&session::Part::pause_test);
 }
 
 void resume_window() {

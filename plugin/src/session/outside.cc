@@ -11,7 +11,7 @@
 #include <memory>
 #include <string>
 
-#include "core/command_memory.h"
+#include "extras/commands/core/command_memory.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
 #include "os/message_output.h"

@@ -42,22 +42,6 @@ Cost Scope::stop() {
   return cost_;
 }
 
-std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
-  const KeptErrno kept;
-  return cost.available() ? session::process_session().scopes().sites(cost, selector) : std::vector<CallSite>();
-}
-
-LeakCheck::LeakCheck() {
-  const KeptErrno kept;
-  before_ = session::process_session().leaks().open_things();
-}
-LeakCheck::~LeakCheck() = default;
-
-std::string LeakCheck::left() const {
-  const KeptErrno kept;
-  return session::process_session().leaks().left_since(static_cast<const session::OpenThings*>(before_.get()));
-}
-
 int cycles(int fallback) {
   return session::process_session().windows().cycles(fallback);
 }

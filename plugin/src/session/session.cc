@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -14,13 +15,12 @@
 #include <optional>
 #include <utility>
 
-#include "core/call_stack.h"
 #include "os/environment.h"
 #include "os/errors.h"
 #include "os/message_output.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
-#include "session/extras/command_options.h"
+#include "extras/commands/options/command_options.h"
 #include "session/loops/loop_run.h"
 #include "session/options/option_table.h"
 #include "session/process/messages.h"
@@ -31,12 +31,34 @@
 
 namespace syscost::session {
 
-Session::Session(Options options, BackendOpener opener, ToolOpener tools)
-    : shared_(std::move(options), std::move(opener)), tools_(shared_, std::move(tools)) {
+Session::Session(Options options, BackendOpener opener, const PartMaker& make)
+    : shared_(std::move(options), std::move(opener)),
+      parts_(make({shared_, [this] { return loops_.attach_for_scope(); }})) {
   // Made now, so that scopes do not make them inside windows.
   unavailable_cost::pending();
   unavailable_cost::fork_child();
   unavailable_cost::timed_pass();
+}
+
+Part& Session::part_named(std::string_view name) const {
+  const auto found = std::find_if(parts_.begin(), parts_.end(), [&](const auto& part) { return part->name() == name; });
+  SYSCOST_CHECK(found != parts_.end());
+  return **found;
+}
+
+std::vector<WindowObserver*> Session::observers() const {
+  std::vector<WindowObserver*> all;
+  for (const std::unique_ptr<Part>& part : parts_) {
+    if (WindowObserver* observer = part->observer(); observer != nullptr) all.push_back(observer);
+  }
+  return all;
+}
+
+LoopTools* Session::loop_tools() const {
+  for (const std::unique_ptr<Part>& part : parts_) {
+    if (LoopTools* tools = part->loop_tools(); tools != nullptr) return tools;
+  }
+  return nullptr;
 }
 
 void Session::read_run(const adapter::Framework& framework, bool is_new) {
@@ -50,15 +72,16 @@ void Session::read_run(const adapter::Framework& framework, bool is_new) {
   shared_.recorder.set_prints_scopes(shared_.prints_scopes());
 }
 
-/// The text after the backend's name: how it counts, and which tools trace.
+/// The text after the backend's name: how it counts, and what the parts say.
 std::string Session::backend_note() const {
-  const std::string tools = tools_.is_on() ? ", traced by " + tools_.profilers().text() : "";
+  std::string of_parts;
+  for (const std::unique_ptr<Part>& part : parts_) of_parts += part->note();
   OpenBackend* opened = shared_.backend.current();
-  if (opened == nullptr) return " (counts stay empty)" + tools;
+  if (opened == nullptr) return " (counts stay empty)" + of_parts;
   std::string note = describe_calibration(opened->backend->calibration());
   if (!note.empty()) note = " (" + note + ")";
   if (const std::string passed = failures_of_earlier_backends(); !passed.empty()) note += ", not " + passed;
-  return note + tools;
+  return note + of_parts;
 }
 
 Result<void> Session::start(const adapter::Framework& framework) {
@@ -70,19 +93,15 @@ Result<void> Session::start(const adapter::Framework& framework) {
              shared_.options.requests_anything()) {
     return Failure{shared_.backend.why_not()->reason, shared_.backend.why_not()->how_to_fix};
   }
-  if (shared_.options.where.wanted) shared_.recorder.set_call_sites(&shared_.call_sites());
   shared_.has_framework = shared_.has_framework || !framework.name.empty();
   read_run(framework, is_new);
   if (!is_new) return {};
   shared_.recorder.set_loss_rule(!shared_.options.requests_anything() ? LossRule::ignored
                                  : shared_.options.allow_lost         ? LossRule::accepted
                                                                       : LossRule::refused);
-  // A counting process starts its tools in start_tracing(), if it makes passes for them.
-  if (!shared_.options.is_counting_process) {
-    if (Result<void> tools = tools_.start(); !tools.ok()) return tools;
+  for (const std::unique_ptr<Part>& part : parts_) {
+    if (Result<void> started = part->start(); !started.ok()) return started;
   }
-  if (Result<void> traces = traces_.start(); !traces.ok()) return traces;
-  if (shared_.options.writes_stacks()) shared_.recorder.set_stack_files(traces_);
   if (!shared_.options.csv.empty() && !shared_.recorder.has_csv()) {
     Result<std::string> path = resolve_path(shared_.options.csv, shared_.options.csv_source);
     if (!path.ok()) return path.failure();
@@ -122,7 +141,8 @@ Result<void> Session::take_over(Options options) {
   const bool is_same_way = options.backend == shared_.options.backend && options.details == shared_.options.details &&
                            options.counts_as(shared_.options);
   if ((is_started() && !(is_same_filter && is_same_way)) ||
-      (shared_.recorder.has_csv() && options.csv != shared_.options.csv) || tools_.is_on()) {
+      (shared_.recorder.has_csv() && options.csv != shared_.options.csv) ||
+      std::any_of(parts_.begin(), parts_.end(), [](const auto& part) { return part->is_on(); })) {
     return Failure{
         "a static initialiser measured before main(), and the flags name another file, backend, filter, detail or "
         "where",
@@ -134,32 +154,21 @@ Result<void> Session::take_over(Options options) {
   return {};
 }
 
-void Session::say_calls_without_line() const {
-  const OpenBackend* opened = shared_.backend.current();
-  const StackSource* stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
-  const std::uint64_t calls = stacks != nullptr ? stacks->calls_beyond_limits() : 0;
-  if (calls == 0) return;
-  say_failure({std::to_string(calls) + (calls == 1 ? " call was" : " calls were") +
-                   " counted without a line (--syscost_where): the program has more different call stacks than syscost "
-                   "has room for",
-               "measure fewer tests in one process (--gtest_filter)"});
-}
-
 void Session::begin_tests(std::string_view only_test) {
   if (!is_fork_child() && is_started()) shared_.recorder.begin_tests(only_test);
 }
 
 void Session::finish_tests(std::string_view outcome) {
   if (is_fork_child() || !is_started()) return;
-  faults_.say_what_was_hit();
+  for (const std::unique_ptr<Part>& part : parts_) part->finish_tests();
   shared_.recorder.finish(outcome);
 }
 
 void Session::conclude() {
   if (is_fork_child() || !is_started()) return;
-  traces_.conclude_process();
-  say_calls_without_line();
+  for (const std::unique_ptr<Part>& part : parts_) part->conclude();
   shared_.recorder.conclude();
+  for (const std::unique_ptr<Part>& part : parts_) part->report();
 }
 
 // The process's own session: its options, its start, and the ways out of it.
@@ -180,8 +189,6 @@ bool end_process() {
   LoopRun::end_process(session.loops());
   session.windows().end_at_exit();
   session.conclude();
-  // A counting process makes its passes for tools by itself.
-  if (!adapter::is_counting_process()) session.tools().report_unused();
   // If the user requested nothing, a problem is data in a Cost, and the exit code is the program's own.
   return !session.options().requests_anything() || session.problem().empty();
 }
@@ -272,7 +279,9 @@ Session& started_session(const adapter::Framework& framework) {
     std::exit(0);
   }
   if (session.options().doctor) std::exit(run_doctor());
-  if (session.options().lists_scripts) std::exit(list_scripts(session.options()));
+  session.for_each_part([](Part& part) {
+    if (const std::optional<int> code = part.answer(); code.has_value()) std::exit(*code);
+  });
   if (const Result<void> started = started_or_no_memory(session, framework); !started.ok()) refuse(started.failure());
   end_process_once();
   return session;

@@ -2,22 +2,21 @@
 //
 // Session: what a process measures, from its first window to its end.
 //
-// It starts what the options request, and holds the parts that measure: windows, scopes, loops and tools. The parts
-// share a Measurement. A process has one session, which is made at its first use: process_session() gives it. Tests
+// It starts what the options request, and holds what measures: windows, scopes, loops, and the parts of extras. All share
+// a Measurement. A process has one session, which is made at its first use: process_session() gives it. Tests
 // make others. When the process ends by itself, the session writes what still waits.
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "session/faults/faults.h"
-#include "session/leaks/leaks.h"
 #include "session/loops/loops.h"
 #include "session/options/options.h"
-#include "session/power_cuts/power_cuts.h"
-#include "session/tools/tracing.h"
-#include "session/trace/traces.h"
+#include "session/part.h"
 #include "session/windows/between_and_intervals.h"
 #include "session/windows/measurement.h"
 #include "session/windows/scopes.h"
@@ -28,7 +27,7 @@ namespace syscost::session {
 
 class Session {
  public:
-  Session(Options options, BackendOpener opener, ToolOpener tools = open_tools);
+  Session(Options options, BackendOpener opener, const PartMaker& make = make_parts);
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -47,11 +46,16 @@ class Session {
   Windows& windows() { return windows_; }
   Intervals& intervals() { return intervals_; }
   Scopes& scopes() { return scopes_; }
-  Leaks& leaks() { return leaks_; }
-  Faults& faults() { return faults_; }
-  PowerCuts& power_cuts() { return power_cuts_; }
   Loops& loops() { return loops_; }
-  Tracing& tools() { return tools_; }
+  /// The part of this kind: session.part<Faults>().
+  template <class Kind>
+  Kind& part() {
+    return static_cast<Kind&>(part_named(Kind::kPart));
+  }
+  template <class Function>
+  void for_each_part(Function call) {
+    for (const std::unique_ptr<Part>& one : parts_) std::invoke(call, *one);
+  }
 
   /// The CSV says from now on that tests run, until finish_tests().
   void begin_tests(std::string_view only_test);
@@ -83,18 +87,16 @@ class Session {
  private:
   std::string backend_note() const;
   void read_run(const adapter::Framework& framework, bool is_new);
-  void say_calls_without_line() const;
+  Part& part_named(std::string_view name) const;
+  std::vector<WindowObserver*> observers() const;
+  LoopTools* loop_tools() const;
 
   Measurement shared_;
-  Tracing tools_;
-  Traces traces_{shared_};
-  Leaks leaks_{shared_};
-  Windows windows_{shared_, {&tools_, &leaks_, &traces_}};
+  const Parts parts_;
+  Windows windows_{shared_, observers()};
   Intervals intervals_{shared_};
   Scopes scopes_{shared_, [this] { return loops_.attach_for_scope(); }};
-  Faults faults_{shared_, [this] { return loops_.attach_for_scope(); }};
-  PowerCuts power_cuts_{shared_, [this] { return loops_.attach_for_scope(); }};
-  Loops loops_{shared_, windows_, tools_};
+  Loops loops_{shared_, windows_, loop_tools()};
   bool has_new_options_ = false;  // since the last start()
 };
 

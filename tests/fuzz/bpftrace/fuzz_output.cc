@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "profilers/bpftrace/bpftrace_output.h"
-#include "profilers/bpftrace/bpftrace_text.h"
-#include "profilers/perf/perf_profiler.h"
+#include "extras/profilers/bpftrace/bpftrace_output.h"
+#include "extras/profilers/bpftrace/bpftrace_text.h"
+#include "extras/profilers/perf/perf_profiler.h"
 #include "require.h"
 
 namespace syscost::profilers::fuzz {

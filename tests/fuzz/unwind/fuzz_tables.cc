@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "backends/dispatch/call_stacks.h"
-#include "backends/dispatch/stub/unwind.h"
+#include "extras/where/dispatch/call_stacks.h"
+#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 #include "require.h"
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
-#include "backends/dispatch/call_stacks.h"
-#include "backends/dispatch/stub/unwind.h"
+#include "extras/where/dispatch/call_stacks.h"
+#include "extras/where/stub/unwind.h"
 #include "require.h"
 
 namespace syscost::dispatch::fuzz {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // From records to figures, lines and rows.
-#include "gpu/cupti/report.h"
+#include "extras/gpu/cupti/report.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 
-#include "gpu/cupti/activity.h"
-#include "gpu/cupti/library.h"
+#include "extras/gpu/cupti/activity.h"
+#include "extras/gpu/cupti/library.h"
 
 namespace syscost::gpu::cupti {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The messages if CUPTI cannot record: for each way to fail, a cause and what to do about it.
-#include "gpu/cupti/library.h"
+#include "extras/gpu/cupti/library.h"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "core/child_reader.h"
+#include "extras/children/core/child_reader.h"
 
 namespace syscost::testing {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Files to an image and back.
-#include "crash/image.h"
+#include "extras/crash/states/image.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "crash/trials.h"
+#include "extras/crash/states/trials.h"
 
 namespace syscost::crash {
 namespace {

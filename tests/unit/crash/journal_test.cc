@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // From calls to operations, with calls made by hand.
-#include "crash/journal.h"
+#include "extras/crash/states/journal.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "crash/model.h"
+#include "extras/crash/states/model.h"
 
 namespace syscost::crash {
 namespace {

@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "crash/image.h"
-#include "crash/model.h"
-#include "crash/states.h"
+#include "extras/crash/states/image.h"
+#include "extras/crash/states/model.h"
+#include "extras/crash/states/states.h"
 
 namespace syscost::crash {
 

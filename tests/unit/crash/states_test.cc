@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The stream of states: complete where it can be, else a sample that is the same in each run; and its words.
-#include "crash/states.h"
+#include "extras/crash/states/states.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <map>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

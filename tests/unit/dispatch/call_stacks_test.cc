@@ -21,7 +21,7 @@
 
 #include "../sanitized.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "backends/dispatch/stub/common/where.h"
+#include "extras/where/stub/common/where.h"
 #include "call_stacks.h"
 
 namespace syscost::dispatch {

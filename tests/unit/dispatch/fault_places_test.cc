@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/dispatch/stub/faults.h"
+#include "extras/faults/stub/rules.h"
 #include "faulted.h"
 
 namespace syscost::dispatch {

@@ -8,7 +8,7 @@
 
 #include <initializer_list>
 
-#include "core/fault_rule.h"
+#include "extras/faults/core/fault_rule.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

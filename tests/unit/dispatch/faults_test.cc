@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rules by which calls fail: which calls they hit, what the program sees, and what is counted.
-#include "backends/dispatch/faults.h"
+#include "extras/faults/dispatch/fault_injector.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

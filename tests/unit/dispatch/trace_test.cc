@@ -2,7 +2,7 @@
 //
 // The trace of the dispatch backend: the events of a window are its calls, each with what it was called with, and what
 // has no room is counted.
-#include "core/call_trace.h"
+#include "extras/trace/core/call_trace.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "../sanitized.h"
-#include "core/call_trace.h"
+#include "extras/trace/core/call_trace.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

@@ -10,10 +10,9 @@ number computed from the index, counts for nothing; plugin/src/backends/ebpf/bpf
 
 Not seen: additions to a pointer that was itself loaded from memory, and whether a bound fits the array.
 
-  index_bounds.py FILE...     objects, or the headers that tools/make_skeleton writes
+  index_bounds.py OBJECT...
 """
 
-import re
 import struct
 import sys
 
@@ -72,12 +71,6 @@ class Object:
 def read_object(path):
     with open(path, "rb") as file:
         data = file.read()
-    if not data.startswith(b"\x7fELF"):
-        # bpftool writes each byte as \xNN or \0, and breaks lines.
-        literals = re.findall(rb"(?:\\x[0-9a-f]{2}|\\0|\\\n)+", data)
-        longest = max(literals, key=len, default=b"")
-        digits = re.findall(rb"\\(x[0-9a-f]{2}|0)", longest)
-        data = bytes(int(digit.replace(b"x", b""), 16) for digit in digits)
     if not data.startswith(b"\x7fELF"):
         raise SystemExit(f"{path} holds no object")
     return Object(data)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // SchedulerEvents reads shared memory; here the test plays the programs' part and writes it.
-#include "backends/ebpf/scheduler_events.h"
+#include "extras/scheduler/ebpf/scheduler_events.h"
 
 #include <gtest/gtest.h>
 

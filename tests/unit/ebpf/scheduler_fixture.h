@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "core/scheduler_trace.h"
+#include "extras/scheduler/core/scheduler_trace.h"
 #include "os/memory.h"
 
 namespace syscost::ebpf {

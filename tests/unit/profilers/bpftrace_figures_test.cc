@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/bpftrace/bpftrace_output.h"
+#include "extras/profilers/bpftrace/bpftrace_output.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "profilers/bpftrace/bpftrace_text.h"
+#include "extras/profilers/bpftrace/bpftrace_text.h"
 #include "recorded.h"
 
 namespace syscost::profilers {

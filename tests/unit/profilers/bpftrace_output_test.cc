@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/bpftrace/bpftrace_output.h"
+#include "extras/profilers/bpftrace/bpftrace_output.h"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 
 #include <chrono>
 
-#include "profilers/find_tools.h"
-#include "profilers/launcher/launcher.h"
-#include "profilers/launcher/launcher_link.h"
-#include "profilers/launcher/protocol.h"
+#include "extras/profilers/find_tools.h"
+#include "extras/profilers/launcher/launcher.h"
+#include "extras/profilers/launcher/launcher_link.h"
+#include "extras/profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
 namespace {

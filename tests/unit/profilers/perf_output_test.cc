@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Output of perf 6.1, and the figures that are read from it.
-#include "profilers/perf/perf_profiler.h"
+#include "extras/profilers/perf/perf_profiler.h"
 
 #include <gtest/gtest.h>
 

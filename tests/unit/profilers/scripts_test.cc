@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "profilers/bpftrace/scripts.h"
+#include "extras/profilers/bpftrace/scripts.h"
 
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -11,8 +11,8 @@
 #include <fstream>
 #include <map>
 
-#include "profilers/bpftrace/bpftrace_diagnosis.h"
-#include "profilers/find_tools.h"
+#include "extras/profilers/bpftrace/bpftrace_diagnosis.h"
+#include "extras/profilers/find_tools.h"
 
 namespace syscost::profilers {
 namespace {

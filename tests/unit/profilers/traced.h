@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "profilers/profiler.h"
+#include "extras/profilers/profiler.h"
 
 namespace syscost::profilers {
 

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/child_reader.h"
+#include "extras/children/core/child_reader.h"
 #include "in_child.h"
 #include "no_wait_killable.h"
 #include "os/confinement.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which calls meet the rules, from the side of the supervisor: the test is supervisor and process at once.
-#include "backends/seccomp/fault_judge.h"
+#include "extras/faults/seccomp/fault_judge.h"
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <memory>
 
-#include "backends/seccomp/faults.h"
+#include "extras/faults/seccomp/fault_injector.h"
 
 namespace syscost::seccomp {
 namespace {

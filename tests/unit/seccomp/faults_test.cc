@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Rules by which calls fail: which calls they hit, what the program sees, and which processes meet none.
-#include "backends/seccomp/faults.h"
+#include "extras/faults/seccomp/fault_injector.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/child_reader.h"
+#include "extras/children/core/child_reader.h"
 #include "no_wait_killable.h"
 #include "os/own_calls.h"
 #include "seccomp_faults.h"

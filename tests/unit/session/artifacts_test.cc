@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tools/artifacts.h"
+#include "extras/profilers/session/artifacts.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tables of stacks become tables of sites.
-#include "session/where/call_sites.h"
+#include "extras/where/session/call_sites.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "csv/window_rows.h"
 
 namespace syscost::session {

@@ -6,7 +6,7 @@
 #include <iterator>
 #include <memory>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
 #include "syscost/counting.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "profilers/profiler.h"
+#include "extras/profilers/profiler.h"
 
 namespace syscost::testing {
 

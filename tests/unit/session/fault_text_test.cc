@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The words of --syscost_inject: what they mean, and which are refused.
-#include "session/options/fault_rules.h"
+#include "extras/faults/options/fault_rules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/tools/findings.h"
+#include "extras/profilers/session/findings.h"
 
 #include <gtest/gtest.h>
 

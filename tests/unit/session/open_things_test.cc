@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "session/leaks/open_things.h"
+#include "extras/leaks/session/open_things.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "session/loops/loop_run.h"
-#include "session/tools/tools.h"
+#include "extras/profilers/session/tools.h"
 
 namespace syscost::session {
 namespace {

@@ -15,6 +15,7 @@
 
 #include "core/fake_backend.h"
 #include "csv/temporary_folder.h"
+#include "extras/profilers/session/tracing.h"
 #include "session/session.h"
 #include "syscost/schema.h"
 
@@ -81,7 +82,13 @@ class SessionTest : public ::testing::Test {
         if (watcher_) watcher_("ours begins");
         return std::unique_ptr<Backend>(std::make_unique<FrailBackend>(fake_, is_gone_, watcher_));
       };
-      session_ = std::make_unique<Session>(options_, opener, tools_);
+      session_ = std::make_unique<Session>(options_, opener, [this](const PartContext& context) {
+        Parts parts = make_parts(context);
+        for (std::unique_ptr<Part>& part : parts) {
+          if (part->name() == Tracing::kPart) part = std::make_unique<Tracing>(context.shared, tools_);
+        }
+        return parts;
+      });
       adapter::Framework framework;
       framework.name = "unit";
       started_ = session_->start(framework);

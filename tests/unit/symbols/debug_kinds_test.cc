@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "csv/temporary_folder.h"
-#include "symbols/symbols_link.h"
+#include "extras/where/symbols/symbols_link.h"
 
 namespace syscost::symbols {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "symbols/helper/function_names.h"
+#include "extras/where/symbols/helper/function_names.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Which frame of a stack is a call's site, and the text of a row.
-#include "symbols/site.h"
+#include "extras/where/symbols/site.h"
 
 #include <gtest/gtest.h>
 

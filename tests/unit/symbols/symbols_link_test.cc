@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The helper for names and lines, when something is not as it should be.
-#include "symbols/symbols_link.h"
+#include "extras/where/symbols/symbols_link.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

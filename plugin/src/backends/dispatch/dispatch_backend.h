@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "core/call_trace.h"
+#include "extras/trace/core/call_trace.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {

@@ -11,7 +11,7 @@
 #include "backends/common/counts.h"
 #include "backends/dispatch/stub/common/call.h"
 #include "backends/dispatch/stub/common/raw.h"
-#include "backends/dispatch/stub/common/where.h"
+#include "extras/where/stub/common/where.h"
 #include "backends/dispatch/stub/file_kinds.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"

@@ -19,7 +19,7 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "backends/dispatch/stub/file_kinds.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 #include "core/syscall_id.h"
 #include "os/descriptors.h"

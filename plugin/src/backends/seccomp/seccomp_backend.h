@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "core/fault_rule.h"
+#include "extras/faults/core/fault_rule.h"
 #include "os/errors.h"
 
 namespace syscost::seccomp {

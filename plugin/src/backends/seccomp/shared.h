@@ -23,7 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "backends/seccomp/fault_book.h"
+#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_identity.h"
 #include "core/selector.h"

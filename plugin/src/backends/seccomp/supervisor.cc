@@ -22,7 +22,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "backends/seccomp/fault_judge.h"
+#include "extras/faults/seccomp/fault_judge.h"
 #include "backends/seccomp/filters.h"
 #include "os/detached_process.h"
 

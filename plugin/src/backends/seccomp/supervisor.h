@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "backends/seccomp/fault_book.h"
+#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_identity.h"
 #include "backends/seccomp/shared.h"

@@ -10,17 +10,17 @@
 #include <utility>
 
 #include "session/backends/doctor.h"
-#include "session/options/fault_rules.h"
+#include "extras/faults/options/fault_rules.h"
 #include "session/options/option_table.h"
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
 #if SYSCOST_HAS_GPU_IOCTL
-#include "gpu/ioctl/drivers.h"
+#include "extras/gpu/ioctl/drivers.h"
 #endif
 #if SYSCOST_HAS_DISPATCH
-#include "backends/dispatch/command_backend.h"
+#include "extras/commands/dispatch/command_backend.h"
 #include "backends/dispatch/dispatch_backend.h"
 #endif
 #if SYSCOST_HAS_SECCOMP

@@ -123,8 +123,7 @@ LoopRun::~LoopRun() {
 std::string LoopRun::abandon_pass() {
   if (phase_ == Phase::traced) {
     // Half a pass is not used.
-    Findings thrown_away;
-    loops_.close_traced_pass(opened_, std::exchange(window_, nullptr), thrown_away);
+    loops_.close_traced_pass(opened_, std::exchange(window_, nullptr));
   } else if (window_ != nullptr) {
     loops_.close_window(*opened_, std::exchange(window_, nullptr));
   }
@@ -189,7 +188,7 @@ void LoopRun::end_pass(std::uint64_t now_ns) {
 }
 
 void LoopRun::end_traced_pass() {
-  traced_ = loops_.close_traced_pass(opened_, std::exchange(window_, nullptr), findings_);
+  traced_ = loops_.close_traced_pass(opened_, std::exchange(window_, nullptr));
   is_traced_ = true;
 }
 
@@ -244,14 +243,14 @@ void LoopRun::choose_phase() {
     phase_ = Phase::timed;
   }
   // A tool that runs inside the process changes it for good: no later pass is free of the tool, so none is timed.
-  if (phase_ == Phase::timed && (pass_ == plan_.repeats || loops_.tools().profilers().tools().runs_inside())) {
+  if (phase_ == Phase::timed && (pass_ == plan_.repeats || (loops_.tools() != nullptr && loops_.tools()->run_inside()))) {
     pass_ = 0;
     attach_backend();
     phase_ = Phase::counted;
   }
   if (phase_ == Phase::counted && (pass_ == plan_.repeats || opened_ == nullptr)) {
     pass_ = 0;
-    phase_ = loops_.tools().is_on() ? Phase::traced : Phase::done;
+    phase_ = loops_.tools() != nullptr ? Phase::traced : Phase::done;
   }
   if (phase_ == Phase::traced && pass_ > 0) phase_ = Phase::done;
   if (phase_ == Phase::once) phase_ = Phase::done;
@@ -324,7 +323,7 @@ void LoopRun::finish() {
 std::vector<std::string> LoopRun::write_rows() {
   Capabilities can = opened_ != nullptr ? opened_->capabilities : Capabilities{};
   // The test's tool is still attached, because a scope is open: its cost is in the latencies.
-  if (loops_.tools().is_on() && loops_.tools().profilers().tools().is_attached()) can.latency = false;
+  if (loops_.tools() != nullptr && loops_.tools()->are_attached()) can.latency = false;
   const std::size_t repetitions = std::max(timed_.size(), counted_.size());
   const std::uint64_t first = loops_.take_repetitions(name_, repetitions);
   for (std::size_t i = 0; i < repetitions; ++i) {
@@ -348,7 +347,7 @@ std::vector<std::string> LoopRun::write_rows() {
   columns.window = name_;
   columns.repetition = first;
   columns.iterations = plan_.cycles;
-  return loops_.tools().conclude_pass(columns, std::move(findings_), traced_.get());
+  return loops_.tools()->conclude_pass(columns, traced_.get());
 }
 
 /// `1 write a call, 152 ns a call [150, 155], 10 passes of 312500 calls: stable`.

@@ -123,7 +123,6 @@ class LoopRun {
   std::vector<TimedPass> timed_;
   std::vector<std::shared_ptr<detail::CostData>> counted_;
   bool is_traced_ = false;  // the traced pass was made
-  Findings findings_;
   std::shared_ptr<detail::CostData> traced_;  // our counts in it; null if nothing counted
 };
 

@@ -118,17 +118,16 @@ std::shared_ptr<detail::CostData> Loops::close_window(OpenBackend& opened, Windo
 
 bool Loops::open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window) {
   window = nullptr;
-  if (!tools_.begin_pass(loop)) return false;
+  if (!tools_->begin_pass(loop)) return false;
   if (opened != nullptr) window = open_window(*opened);
-  tools_.arm();
+  tools_->arm_pass();
   return true;
 }
 
-std::shared_ptr<detail::CostData> Loops::close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
-                                                           Findings& findings) {
-  tools_.disarm();
+std::shared_ptr<detail::CostData> Loops::close_traced_pass(OpenBackend* opened, WindowBook::Window* window) {
+  tools_->disarm_pass();
   std::shared_ptr<detail::CostData> cost = window != nullptr ? close_window(*opened, window) : nullptr;
-  return tools_.end_pass(findings) ? cost : nullptr;
+  return tools_->end_pass() ? cost : nullptr;
 }
 
 void Loops::add_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can) {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "session/tools/tracing.h"
+#include "session/loops/loop_tools.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/measurement.h"
 #include "session/windows/windows.h"
@@ -24,7 +24,8 @@ class LoopRun;
 
 class Loops {
  public:
-  Loops(Measurement& shared, Windows& windows, Tracing& tools) : shared_(shared), windows_(windows), tools_(tools) {}
+  /// `tools`: null = none. All must outlive it.
+  Loops(Measurement& shared, Windows& windows, LoopTools* tools) : shared_(shared), windows_(windows), tools_(tools) {}
 
   /// Stops charging the running test, and makes `own`. False, with a message, if another loop runs already.
   bool enter(std::string_view name, std::optional<OwnCalls>& own);
@@ -53,8 +54,7 @@ class Loops {
   /// cannot be attached. Arms them as its last step.
   bool open_traced_pass(std::string_view loop, OpenBackend* opened, WindowBook::Window*& window);
   /// Disarms the tools (first thing), and stops them. Null if nothing counted.
-  std::shared_ptr<detail::CostData> close_traced_pass(OpenBackend* opened, WindowBook::Window* window,
-                                                      Findings& findings);
+  std::shared_ptr<detail::CostData> close_traced_pass(OpenBackend* opened, WindowBook::Window* window);
 
   /// Adds a row, with the names of the running test.
   void add_row(csv::WindowColumns columns, const detail::CostData* cost, const Capabilities& can);
@@ -66,7 +66,8 @@ class Loops {
 
   bool is_fork_child() const { return shared_.is_fork_child(); }
   const Options& options() const { return shared_.options; }
-  Tracing& tools() { return tools_; }
+  /// Those of the run; null if it has none.
+  LoopTools* tools() const { return tools_ != nullptr && tools_->has_tools() ? tools_ : nullptr; }
 
   /// The running loop, for the end of the process, which may happen on another thread.
   struct Running {
@@ -81,7 +82,7 @@ class Loops {
 
   Measurement& shared_;
   Windows& windows_;
-  Tracing& tools_;
+  LoopTools* const tools_;
   Running running_;
   std::optional<OwnCalls> own_;  // while the test is paused
 };

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/call_stack.h"
-#include "session/options/fault_rules.h"
+#include "extras/where/core/call_stack.h"
+#include "extras/faults/options/fault_rules.h"
 
 namespace syscost::session {
 

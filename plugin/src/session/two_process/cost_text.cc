@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
 #include "session/process/messages.h"
 #include "session/session.h"

@@ -99,7 +99,7 @@ CountingStart start_tracing(const Framework& framework) {
   CountingStart start;
   session::Session& session = session::started_session(framework);
   start.backend = session::backend_name(session);
-  Result<void> started = session.tools().start();
+  Result<void> started = session.part<session::Tracing>().open();
   if (!started.ok()) start.why_not = started.failure();
   return start;
 }

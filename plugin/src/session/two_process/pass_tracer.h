@@ -11,7 +11,7 @@
 
 #include "os/errors.h"
 #include "session/session.h"
-#include "session/tools/profiler_session.h"
+#include "extras/profilers/session/tracing.h"
 #include "syscost/cost.h"
 
 namespace syscost::session {
@@ -36,7 +36,7 @@ class PassTracer {
   std::string detach(std::string_view benchmark, const Cost* counted);
 
  private:
-  ProfilerSession& profilers() { return session_.tools().profilers(); }
+  ProfilerSession& profilers() { return session_.part<Tracing>().profilers(); }
 
   Session& session_;
   std::optional<Failure> attach_failure_;  ///< The failure of the last attach().

@@ -13,7 +13,7 @@
 #include "session/options/option_table.h"
 #include "session/process/messages.h"
 #include "session/run/run_info.h"
-#include "session/tools/profiler_session.h"
+#include "extras/profilers/session/profiler_session.h"
 #include "session/two_process/pass_tracer.h"
 
 namespace syscost::session {

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/windows/open_window.h"
 

@@ -13,7 +13,7 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
-#include "core/fault_rule.h"
+#include "extras/faults/core/fault_rule.h"
 #include "core/window_book.h"
 #include "os/errors.h"
 #include "session/options/options.h"

@@ -30,7 +30,7 @@
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
 #include "session/options/options.h"
-#include "session/where/call_sites.h"
+#include "extras/where/session/call_sites.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/open_window.h"
 #include "session/windows/recorder.h"

@@ -24,7 +24,7 @@
 #include "os/errors.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
-#include "session/where/call_sites.h"
+#include "extras/where/session/call_sites.h"
 #include "session/windows/scope_records.h"
 
 namespace syscost::session {

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "core/call_stack.h"
+#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"

@@ -10,13 +10,13 @@
 #include <atomic>
 #include <cstddef>
 
-#include "backends/dispatch/stub/command.h"
+#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/common/raw.h"
-#include "backends/dispatch/stub/common/where.h"
-#include "backends/dispatch/stub/faults.h"
+#include "extras/where/stub/common/where.h"
+#include "extras/faults/stub/rules.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/signals.h"
-#include "backends/dispatch/stub/unwind.h"
+#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

@@ -9,8 +9,8 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/common/raw.h"
-#include "backends/dispatch/stub/faults.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/faults/stub/rules.h"
+#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

@@ -7,7 +7,7 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/special.h"
-#include "backends/dispatch/stub/unwind.h"
+#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "backends/dispatch/stub/common/raw.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 #include "core/tables/byte_sources.h"
 #include "core/tables/terminals.h"
 

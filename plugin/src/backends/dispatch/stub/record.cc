@@ -5,11 +5,11 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/bytes.h"
-#include "backends/dispatch/stub/call_stacks.h"
+#include "extras/where/stub/call_stacks.h"
 #include "backends/dispatch/stub/cells.h"
-#include "backends/dispatch/stub/command.h"
+#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/frames.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::signal_safe {
 namespace {

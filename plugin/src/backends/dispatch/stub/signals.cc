@@ -12,7 +12,7 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/record.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

@@ -11,19 +11,19 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/arming.h"
-#include "backends/dispatch/stub/call_stacks.h"
-#include "backends/dispatch/stub/command.h"
+#include "extras/where/stub/call_stacks.h"
+#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/common/call.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "backends/dispatch/stub/faults.h"
+#include "extras/faults/stub/rules.h"
 #include "backends/dispatch/stub/file_kinds.h"
-#include "backends/dispatch/stub/file_log.h"
+#include "extras/crash/stub/file_log.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/special_calls.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backends/dispatch/stub/common/call.h"
-#include "backends/dispatch/stub/faults.h"
+#include "extras/faults/stub/rules.h"
 
 namespace syscost::signal_safe {
 

@@ -7,7 +7,7 @@
 
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "backends/dispatch/stub/trace.h"
+#include "extras/trace/stub/trace.h"
 #include "core/tables/byte_sources.h"
 
 namespace syscost::signal_safe {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "bytes.bpf.h"
-#include "children.bpf.h"
+#include "../../../extras/children/bpf/children.bpf.h"
 #include "details.bpf.h"
 #include "directory.bpf.h"
 
