@@ -98,15 +98,22 @@ syscost::Result<std::unique_ptr<syscost::Backend>> open_seccomp([[maybe_unused]]
 /// Room for all the calls that are timed: keeping an event costs more than counting that there is no room.
 constexpr std::uint64_t kTraced = 500'000;
 
+template <class Wish>
+syscost::Result<std::unique_ptr<syscost::Backend>> open_dispatch(Wish wish) {
+  syscost::BackendRequest request;
+  request.add(std::move(wish));
+  return syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, request);
+}
+
 std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
       name == "dispatch" || name == "fault" || name == "others"
           ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
-      : name == "traced" ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, {kTraced, {}})
+      : name == "traced" ? open_dispatch(syscost::CallTraceRequest{kTraced, {}})
       : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
       : name == "seccomp"    ? open_seccomp(false)
       : name == "unselected" ? open_seccomp(true)
-      : name == "where"      ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, nullptr, {}, true)
+      : name == "where"      ? open_dispatch(syscost::StackWish{})
                              : syscost::ebpf::open_backend();
   if (!backend.ok()) give_up(backend.failure().reason.c_str());
   return std::move(backend.value());

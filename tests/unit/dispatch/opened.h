@@ -14,6 +14,8 @@
 #include "../sanitized.h"
 #include "backends/dispatch/dispatch_backend.h"
 #include "core/window_book.h"
+#include "extras/trace/core/call_trace.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 
 namespace syscost::dispatch {
@@ -22,8 +24,11 @@ namespace syscost::dispatch {
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false,
                           std::vector<RequestRule> rules = {}, bool file_kinds = false) {
-    Result<std::unique_ptr<Backend>> opened =
-        open_backend(patching, nullptr, {trace_events, std::move(rules)}, stacks, file_kinds);
+    BackendRequest request;
+    if (trace_events > 0) request.add(CallTraceRequest{trace_events, std::move(rules)});
+    if (stacks) request.add(StackWish{});
+    request.details.files = file_kinds;
+    Result<std::unique_ptr<Backend>> opened = open_backend(patching, request);
     EXPECT_TRUE(opened.ok()) << opened.failure().reason;
     if (opened.ok()) backend = std::move(opened.value());
   }

@@ -7,12 +7,11 @@
 #include <atomic>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "backends/common/counts.h"
 #include "backends/common/self_test.h"
-#include "extras/where/dispatch/call_stacks.h"
-#include "extras/faults/dispatch/fault_injector.h"
-#include "extras/crash/dispatch/file_recorder.h"
+#include "backends/dispatch/ability.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/patches.h"
 #include "backends/dispatch/probe.h"
@@ -22,12 +21,6 @@
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub_calls.h"
 #include "backends/dispatch/threads.h"
-#include "extras/trace/dispatch/trace.h"
-#include "extras/where/core/call_stack.h"
-#include "extras/trace/core/call_trace.h"
-#include "extras/faults/core/fault_rule.h"
-#include "extras/crash/core/file_calls.h"
-#include "extras/leaks/core/mapped_peak.h"
 #include "os/memory.h"
 
 namespace syscost::dispatch {
@@ -48,7 +41,7 @@ constexpr int kCalibrationCalls = 60;
 std::atomic<Generation> last_generation{0};
 std::atomic<bool> is_open{false};
 
-class DispatchBackend final : public Backend, private MappedPeakMeter {
+class DispatchBackend final : public Backend {
  public:
   explicit DispatchBackend(Patching patching)
       : patching_(patching), name_(patching == Patching::never ? "dispatch-trap" : "dispatch") {}
@@ -56,12 +49,12 @@ class DispatchBackend final : public Backend, private MappedPeakMeter {
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
-  Result<void> start(bool with_stacks, double unobserved_ns, const ClockRate& clock);
+  Result<void> start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock);
   /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. Call it after
   /// start(), because the filter may leave out the calls of its proof.
   void select(const Filter& filter);
-  /// Call it after start(), which finds out if there is a clock.
-  Result<void> start_trace(const CallTraceRequest& request, const Filter* filter);
+  /// Makes the abilities that the request wishes, or that cost nothing. Those that are not calibrated: after start().
+  Result<void> make_abilities(const BackendRequest& request, bool that_are_calibrated);
   /// Call it after start(), which finds out if there are older threads.
   void start_file_kinds();
 
@@ -96,17 +89,16 @@ class DispatchBackend final : public Backend, private MappedPeakMeter {
   /// The kernel arms only the thread that asks for it.
   bool attaches_on_any_thread() const override { return false; }
   std::string remark() const override { return remark_; }
-  void prepare_mapped_peak() override { mapped_peak_.prepare(patching_ == Patching::allowed); }
-  void begin_mapped_peak() override { mapped_peak_.begin(); }
-  std::optional<std::uint64_t> end_mapped_peak() override;
   std::string arrangement() const override {
     return patching_ == Patching::allowed ? Patches::describe_coverage() : std::string();
   }
 
  private:
   void* find_extension(std::string_view name) override {
-    return pick<CallTrace, StackSource, FaultInjector, FileRecorder, MappedPeakMeter>(name, trace_.get(), stacks_.get(),
-                                                                                      &faults_, &files_, this);
+    for (const std::unique_ptr<Ability>& one : abilities_) {
+      if (void* found = one->find(name); found != nullptr) return found;
+    }
+    return nullptr;
   }
   Result<void> prove();
   /// Counts the other threads of this process: notes if the opener is alone, and which threads are never seen.
@@ -121,7 +113,6 @@ class DispatchBackend final : public Backend, private MappedPeakMeter {
   Segments segments_;
   const Filter* filter_ = nullptr;
   Lanes lanes_{last_generation.load()};
-  std::unique_ptr<Trace> trace_;  // null = none
   std::uint64_t late_ = 0;
   std::uint64_t losses_of_unseen_ = 0;
   Thread* opener_ = nullptr;    // the thread that was armed by us
@@ -132,16 +123,13 @@ class DispatchBackend final : public Backend, private MappedPeakMeter {
   bool has_mixed_threads_ = false;  // some counted in cells that they share
   Calibration calibration_;
   std::string remark_;
-  std::shared_ptr<CallStacks> stacks_;  // null = not requested
-  Faults faults_{[this] { return older_.count_unseen() + unwatched_.count_unseen(); }};
-  Files files_;
   AskedKinds kinds_;
-  MappedPeak mapped_peak_;
+  std::vector<std::unique_ptr<Ability>> abilities_;  // last: they use what stands above
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
 
-Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, const ClockRate& clock) {
+Result<void> DispatchBackend::start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock) {
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -166,13 +154,8 @@ Result<void> DispatchBackend::start(bool with_stacks, double unobserved_ns, cons
     }
   }
   clock.settle();
-  // After the proof, which adds up no stacks; before the calls that show what counting costs.
-  if (with_stacks) {
-    Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(*opener_, StacksOf::each_call);
-    if (!stacks.ok()) return stacks.failure();
-    stacks_ = std::move(stacks.value());
-    faults_.use(stacks_);
-  }
+  // After the proof, which knows no abilities; before the calls that show what counting costs.
+  if (Result<void> made = make_abilities(request, true); !made.ok()) return made;
   // A trapped call takes about ten times as long as a patched one, so fewer of them are enough.
   constexpr int kTrapped = 20;
   const double observed_ns = getppid_ns(patching_ == Patching::never ? kTrapped : kCalibrationCalls);
@@ -259,13 +242,17 @@ void DispatchBackend::select(const Filter& filter) {
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
-Result<void> DispatchBackend::start_trace(const CallTraceRequest& request, const Filter* filter) {
-  Result<std::unique_ptr<Trace>> opened = Trace::open(request, lanes_, patching_ == Patching::allowed);
-  if (!opened.ok()) return opened.failure();
-  trace_ = std::move(opened.value());
-  if (filter != nullptr) trace_->select(*filter);
-  if (!trace_->why_no_strings().empty())
-    add_remark("the trace has addresses instead of paths: " + trace_->why_no_strings());
+Result<void> DispatchBackend::make_abilities(const BackendRequest& request, bool that_are_calibrated) {
+  const AbilityContext context{request, lanes_, *opener_, patching_ == Patching::allowed,
+                               [this] { return older_.count_unseen() + unwatched_.count_unseen(); }};
+  for (const AbilityMaker& maker : ability_makers()) {
+    if (maker.is_calibrated != that_are_calibrated) continue;
+    MadeAbility made = maker.make(context);
+    if (!made.ok()) return made.failure();
+    if (made.value() == nullptr) continue;
+    if (const std::string remark = made.value()->remark(); !remark.empty()) add_remark(remark);
+    abilities_.push_back(std::move(made.value()));
+  }
   return {};
 }
 
@@ -290,12 +277,6 @@ void DispatchBackend::read(Lane lane, CallTable& into) {
   drop_unselected(filter_, into);
 }
 
-std::optional<std::uint64_t> DispatchBackend::end_mapped_peak() {
-  std::optional<std::uint64_t> pages = mapped_peak_.end();
-  if (pages.has_value()) *pages *= static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-  return pages;
-}
-
 void DispatchBackend::read_crossings(CrossingSink& sink) {
   SelectedCrossings wanted(sink, filter_);
   segments_.take_crossings(lanes_, wanted);
@@ -306,9 +287,7 @@ void DispatchBackend::read_crossings(CrossingSink& sink) {
 Result<std::uint64_t> DispatchBackend::hidden_losses() {
   if (Result<void> counts = check_still_dispatched(); !counts.ok()) return counts.failure();
   kinds_.check();
-  mapped_peak_.check();
-  // The stub does not see when older threads unload libraries.
-  if (stacks_ != nullptr && syscost_has_older_threads != 0) CallStacks::check_modules();
+  for (const std::unique_ptr<Ability>& one : abilities_) one->check();
   return count_losses();
 }
 
@@ -321,6 +300,7 @@ Result<void> DispatchBackend::detach() {
                    "measure times without the sanitizer"};
   }
   kinds_.pause();
+  for (const std::unique_ptr<Ability>& one : abilities_) one->begin_unseen();
   unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
   // The signal stacks of other threads are ours, so their handlers still need our handler.
@@ -342,7 +322,7 @@ Result<void> DispatchBackend::attach() {
   unwatched_.end_timed_passes();
   kinds_.resume();
   check_user_copies();
-  if (stacks_ != nullptr) CallStacks::check_modules();
+  for (const std::unique_ptr<Ability>& one : abilities_) one->end_unseen();
   if (thread == nullptr) return {};
   if (long error = signal_safe::arm_calling_thread(guard, *thread); error < 0) {
     return errno_failure("arm", "Syscall User Dispatch", static_cast<int>(-error));
@@ -362,8 +342,7 @@ Result<void> try_backend() {
   return try_in_child();
 }
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter, const CallTraceRequest& trace,
-                                              bool stacks, bool file_kinds) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const BackendRequest& request) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {
@@ -378,12 +357,10 @@ Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* f
   const double unobserved_ns = getppid_ns(kCalibrationCalls);
   if (Result<void> tried = try_in_child(); !tried.ok()) return fail(tried.failure());
   auto backend = std::make_unique<DispatchBackend>(patching);
-  if (Result<void> started = backend->start(stacks, unobserved_ns, clock); !started.ok()) return started.failure();
-  if (filter != nullptr) backend->select(*filter);
-  if (trace.events > 0) {
-    if (Result<void> begun = backend->start_trace(trace, filter); !begun.ok()) return begun.failure();
-  }
-  if (file_kinds) backend->start_file_kinds();
+  if (Result<void> started = backend->start(request, unobserved_ns, clock); !started.ok()) return started.failure();
+  if (request.filter != nullptr) backend->select(*request.filter);
+  if (Result<void> made = backend->make_abilities(request, false); !made.ok()) return made.failure();
+  if (request.details.files) backend->start_file_kinds();
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

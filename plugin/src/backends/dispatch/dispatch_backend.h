@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/backend.h"
-#include "extras/trace/core/call_trace.h"
+#include "core/backend_request.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {
@@ -26,11 +26,8 @@ Result<void> check_for_debugger();
 Result<void> try_backend();
 
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
-/// calls must be counted as exactly 64. Between windows only. One at a time in a process. It counts what `filter`
-/// selects (null = everything; it must outlive the backend), and keeps calls one by one if `trace` requests it. With
-/// `stacks` each call gets its call stack; with `file_kinds` calls that move data are told apart by the kind of file.
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Filter* filter = nullptr,
-                                              const CallTraceRequest& trace = {}, bool stacks = false,
-                                              bool file_kinds = false);
+/// calls must be counted as exactly 64. Between windows only. One at a time in a process. It has the abilities that
+/// `request` wishes (ability.h); of details only kinds of files. The request is needed no longer; its filter is.
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const BackendRequest& request = {});
 
 }  // namespace syscost::dispatch

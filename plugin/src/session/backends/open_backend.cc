@@ -159,8 +159,12 @@ OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, co
   }
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children(name);
-  return dispatch::open_backend(patching, request.filter, trace_request(request.trace_events), request.stacks,
-                                request.details.files);
+  syscost::BackendRequest wanted;
+  wanted.filter = request.filter;
+  wanted.details = request.details;
+  if (request.trace_events > 0) wanted.add(trace_request(request.trace_events));
+  if (request.stacks) wanted.add(StackWish{});
+  return dispatch::open_backend(patching, wanted);
 }
 OpenedBackend open_dispatch(const BackendRequest& request) {
   return open_dispatch_as("dispatch", dispatch::Patching::allowed, request);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The options of each extra: its flags, their words, and what does not go together with them. option_parts() lists
-// them; what a flag asks for is a member of ExtraOptions (session/options/extra_options.h).
+// them; what a flag asks for is a member of ExtraOptions (extras/extra_options.h).
 #pragma once
 
 #include "session/options/option_table.h"

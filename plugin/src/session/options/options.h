@@ -19,7 +19,7 @@
 #include "core/selector.h"
 #include "core/syscall_id.h"
 #include "os/errors.h"
-#include "session/options/extra_options.h"
+#include "extras/extra_options.h"
 
 namespace syscost::session {
 

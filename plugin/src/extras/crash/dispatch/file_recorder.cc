@@ -178,4 +178,8 @@ Result<std::vector<FileCall>> Files::stop() {
   return calls;
 }
 
+MadeAbility make_file_recorder(const AbilityContext& /*context*/) {
+  return std::unique_ptr<Ability>(std::make_unique<Files>());
+}
+
 }  // namespace syscost::dispatch

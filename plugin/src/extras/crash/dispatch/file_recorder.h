@@ -8,12 +8,13 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/dispatch/ability.h"
 #include "backends/dispatch/stub_calls.h"
 #include "extras/crash/core/file_calls.h"
 
 namespace syscost::dispatch {
 
-class Files final : public FileRecorder {
+class Files final : public FileRecorder, public Ability {
  public:
   Files() = default;
   ~Files() override;
@@ -23,6 +24,9 @@ class Files final : public FileRecorder {
   Result<void> start(std::span<const FileKey> files) override;
   void mark(std::string_view name) override;
   Result<std::vector<FileCall>> stop() override;
+  void* find(std::string_view name) override {
+    return name == kExtension ? static_cast<FileRecorder*>(this) : nullptr;
+  }
 
  private:
   /// True if no thread writes a record any more.

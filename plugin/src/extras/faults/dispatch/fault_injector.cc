@@ -303,4 +303,8 @@ void Faults::end_own_work(void* thread) {
   }
 }
 
+MadeAbility make_fault_injector(const AbilityContext& context) {
+  return std::unique_ptr<Ability>(std::make_unique<Faults>(context.count_unseen_threads));
+}
+
 }  // namespace syscost::dispatch

@@ -6,18 +6,21 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "backends/dispatch/ability.h"
 #include "extras/where/dispatch/call_stacks.h"
 #include "extras/faults/core/fault_rule.h"
 
 namespace syscost::dispatch {
 
-class Faults final : public FaultInjector {
+class Faults final : public FaultInjector, public Ability {
  public:
   /// `unseen_threads`: how many threads the backend does not see.
-  explicit Faults(std::function<std::size_t()> unseen_threads) : unseen_threads_(std::move(unseen_threads)) {}
+  explicit Faults(std::function<std::size_t()> unseen_threads)
+      : unseen_threads_(std::move(unseen_threads)), stacks_(CallStacks::running()) {}
   /// Closes every rule.
   ~Faults() override;
   Faults(const Faults&) = delete;
@@ -37,12 +40,13 @@ class Faults final : public FaultInjector {
   void* begin_own_work() override;
   void end_own_work(void* thread) override;
 
-  /// The backend's own stacks.
-  void use(std::shared_ptr<CallStacks> stacks) { stacks_ = std::move(stacks); }
+  void* find(std::string_view name) override {
+    return name == kExtension ? static_cast<FaultInjector*>(this) : nullptr;
+  }
 
  private:
   std::function<std::size_t()> unseen_threads_;
-  std::shared_ptr<CallStacks> stacks_;
+  std::shared_ptr<CallStacks> stacks_;  // those of the backend, if it has some
 };
 
 }  // namespace syscost::dispatch

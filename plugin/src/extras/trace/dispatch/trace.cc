@@ -258,4 +258,13 @@ void Trace::restart() {
   set_mode(TraceMode::on);
 }
 
+MadeAbility make_trace(const AbilityContext& context) {
+  const CallTraceRequest* const wish = context.request.find<CallTraceRequest>();
+  if (wish == nullptr || wish->events == 0) return std::unique_ptr<Ability>();
+  Result<std::unique_ptr<Trace>> opened = Trace::open(*wish, context.lanes, context.sees_all);
+  if (!opened.ok()) return opened.failure();
+  if (context.request.filter != nullptr) opened.value()->select(*context.request.filter);
+  return std::unique_ptr<Ability>(std::move(opened.value()));
+}
+
 }  // namespace syscost::dispatch

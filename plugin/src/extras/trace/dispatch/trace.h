@@ -8,7 +8,9 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "backends/dispatch/ability.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/segments.h"
 #include "extras/trace/stub/trace.h"
@@ -19,7 +21,7 @@
 
 namespace syscost::dispatch {
 
-class Trace final : public CallTrace {
+class Trace final : public CallTrace, public Ability {
  public:
   /// Maps and touches room for the events; a string takes the room of one to three. Between windows. `lanes` must
   /// outlive it. `sees_all`: calls of threads older than the backend pass the stub, too.
@@ -30,8 +32,14 @@ class Trace final : public CallTrace {
 
   /// Events of the calls that `filter` does not select are not delivered.
   void select(const Filter& filter) { filter_ = &filter; }
-  /// Why events have addresses instead of strings; empty if they have strings.
-  const std::string& why_no_strings() const { return copies_.why_not(); }
+
+  void* find(std::string_view name) override {
+    return name == kExtension ? static_cast<CallTrace*>(this) : nullptr;
+  }
+  /// Says so if events have addresses instead of strings.
+  std::string remark() const override {
+    return copies_.why_not().empty() ? "" : "the trace has addresses instead of paths: " + copies_.why_not();
+  }
 
   std::uint64_t take_untraced(Lane lane) override;
   bool pause() override;

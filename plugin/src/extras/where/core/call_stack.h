@@ -57,6 +57,11 @@ enum class StackEnd : std::uint8_t {
 
 /// The call stacks of a backend. Read them between windows: it may look files up. `stack` is a
 /// CallDetail::stack other than 0 that this backend gave.
+/// A call stack for each call.
+struct StackWish {
+  static constexpr std::string_view kWish = "stacks";
+};
+
 class StackSource {
  public:
   static constexpr std::string_view kExtension = "stacks";  ///< Backend::extension()

@@ -17,7 +17,9 @@
 #include <memory_resource>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "backends/dispatch/ability.h"
 #include "backends/dispatch/stub/arming.h"
 #include "extras/where/stub/call_stacks.h"
 #include "extras/where/stub/cfi.h"
@@ -172,6 +174,45 @@ Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opene
   std::atomic_ref(where.is_ready).store(1, std::memory_order_release);
   if (which == StacksOf::each_call) std::atomic_ref(syscost_where).store(1);
   return stacks;
+}
+
+namespace {
+
+std::weak_ptr<CallStacks>& stacks_of_calls() {
+  static auto* const stacks = new std::weak_ptr<CallStacks>;  // never destroyed: static destructors may still measure
+  return *stacks;
+}
+
+/// The stacks of --syscost_where.
+class StacksAbility final : public Ability {
+ public:
+  explicit StacksAbility(std::shared_ptr<CallStacks> stacks) : stacks_(std::move(stacks)) {}
+
+  void* find(std::string_view name) override {
+    return name == StackSource::kExtension ? static_cast<StackSource*>(stacks_.get()) : nullptr;
+  }
+  /// The stub does not see when older threads unload libraries.
+  void check() override {
+    if (syscost_has_older_threads != 0) CallStacks::check_modules();
+  }
+  void end_unseen() override { CallStacks::check_modules(); }
+
+ private:
+  std::shared_ptr<CallStacks> stacks_;
+};
+
+}  // namespace
+
+std::shared_ptr<CallStacks> CallStacks::running() {
+  return stacks_of_calls().lock();
+}
+
+MadeAbility make_call_stacks(const AbilityContext& context) {
+  if (context.request.find<StackWish>() == nullptr) return std::unique_ptr<Ability>();
+  Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(context.opener, StacksOf::each_call);
+  if (!stacks.ok()) return stacks.failure();
+  stacks_of_calls() = stacks.value();
+  return std::unique_ptr<Ability>(std::make_unique<StacksAbility>(std::move(stacks.value())));
 }
 
 CallStacks::~CallStacks() {

@@ -35,6 +35,8 @@ class CallStacks final : public StackSource {
   /// where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows, or as
   /// syscost's own work.
   static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener, StacksOf which);
+  /// Those of the backend that is open, if each of its calls has one; else null.
+  static std::shared_ptr<CallStacks> running();
   /// Calls get no stack any more. The stacks that were seen stay, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;
