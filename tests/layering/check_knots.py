@@ -11,8 +11,6 @@ import sys
 CORE = re.compile(r"^(plugin/src/(core|csv|os|backends/(ebpf|dispatch|seccomp|common)|adapters/gtest)/|plugin/src/session/([^/]+$|windows/|options/|run/|backends/)"
                   r"|bench_tool/src/(csv|model|stats|render)/)")
 GENERATED = re.compile(r"/generated/|\.inc$")
-# Each member is an extra's.
-ROOMS = re.compile(r"options/extra_options\.")
 EXTRAS = {
     "faults": r"\bFaultInjector|\bFaultRule|\binject|_injected\b|\bForbid|\bwants_faults\b|ptions\.forbid\b",
     "crash": r"PowerCut|FileRecorder|\bfile_log\b",
@@ -45,7 +43,7 @@ def knots(source):
         for folder, _, names in sorted(os.walk(os.path.join(source, tree))):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), source)
-                if not CORE.match(path) or GENERATED.search(path) or ROOMS.search(path) or not name.endswith((".cc", ".h", ".c")):
+                if not CORE.match(path) or GENERATED.search(path) or not name.endswith((".cc", ".h", ".c")):
                     continue
                 with open(os.path.join(folder, name), encoding="utf-8") as file:
                     yield from (f"{extra} {path}" for extra in extras_in(file.read()))

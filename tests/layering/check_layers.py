@@ -45,16 +45,18 @@ PLUGIN = {
     # The rooms of session, from the lowest to the one that knows all others: there is no way round.
     "session/process": ["os"],
     "session/options": ["core", "os", "session/process"],
-    "session/extras": ["os", "session", "session/options"],
     "session/run": ["csv", "libc", "os", "session/options"],
     "session/backends": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "core", "os", "session/options"],
     "session/windows": ["core", "csv", "os", "session/options", "session/process"],
-    "session/loops": ["csv", "os", "session/process", "session/windows"],
+    "session/loops": ["core", "csv", "os", "session/process", "session/windows"],
     "session": ["csv", "os", "session/backends", "session/loops", "session/options", "session/process", "session/run",
                 "session/windows"],
     "session/two_process": ["core", "libc", "os", "session", "session/backends", "session/options", "session/process",
                             "session/run", "session/windows"],
     # The rooms of extras. A part of a room may know what the layer it is for may know, and that layer.
+    "extras": ["backends/dispatch", "extras/crash/session", "extras/faults/options", "extras/faults/session",
+               "extras/leaks/session", "extras/profilers/session", "extras/trace/session", "extras/where/core",
+               "extras/where/session", "os", "session", "session/options"],
     "extras/children/core": ["core"],
     "extras/commands/dispatch": ["backends/common", "backends/dispatch", "core", "extras/children/core",
                                  "extras/commands/core", "extras/commands/stub", "os"],
@@ -69,9 +71,9 @@ PLUGIN = {
     "extras/crash/stub": ["backends/dispatch/stub", "backends/dispatch/stub/common", "extras/trace/stub",
                           "extras/where/stub/common"],
     "extras/faults/core": ["core", "core/tables", "extras/trace/core", "extras/where/core", "os"],
-    "extras/faults/dispatch": ["arguments", "backends/dispatch/stub", "extras/faults/core", "extras/faults/stub",
-                               "extras/trace/stub", "extras/where/dispatch", "os"],
-    "extras/faults/options": ["arguments", "core", "extras/faults/core", "os", "session/extras"],
+    "extras/faults/dispatch": ["arguments", "backends/dispatch", "backends/dispatch/stub", "extras/faults/core",
+                               "extras/faults/stub", "extras/trace/stub", "extras/where/dispatch", "os"],
+    "extras/faults/options": ["arguments", "core", "extras", "extras/faults/core", "os"],
     "extras/faults/seccomp": ["arguments", "backends/seccomp", "core", "core/tables", "extras/faults/core", "os"],
     "extras/faults/session": ["arguments", "core", "extras/faults/core", "extras/faults/options", "os", "session",
                               "session/backends", "session/process", "session/windows"],
@@ -79,12 +81,14 @@ PLUGIN = {
     "extras/gpu/cupti": ["extras/profilers", "os"],
     "extras/gpu/ioctl": ["core"],
     "extras/gpu/stamps": ["extras/profilers", "extras/profilers/session", "os", "session"],
+    "extras/leaks/dispatch": ["backends/dispatch", "backends/dispatch/stub", "backends/dispatch/stub/common",
+                              "extras/leaks/core", "extras/trace/stub", "os"],
     "extras/leaks/session": ["extras/leaks/core", "extras/where/core", "os", "session", "session/process",
                              "session/windows"],
     "extras/profilers": ["os"],
     "extras/profilers/bpftrace": ["core", "extras/profilers", "extras/profilers/launcher", "os"],
     "extras/profilers/launcher": ["libc", "os"],
-    "extras/profilers/options": ["os", "session/extras"],
+    "extras/profilers/options": ["extras", "os"],
     "extras/profilers/perf": ["extras/profilers", "extras/profilers/launcher", "os"],
     "extras/profilers/session": ["core", "csv", "extras/gpu/cupti", "extras/profilers", "os", "session", "session/options",
                                  "session/process", "session/run", "session/windows"],
@@ -93,15 +97,15 @@ PLUGIN = {
     "extras/trace/core": ["core"],
     "extras/trace/dispatch": ["arguments", "backends/common", "backends/dispatch", "core", "extras/trace/core",
                               "extras/trace/stub", "os"],
-    "extras/trace/options": ["os", "session/extras"],
+    "extras/trace/options": ["extras", "os"],
     "extras/trace/session": ["arguments", "core", "extras/profilers/session", "extras/scheduler/core", "extras/trace/core",
                              "extras/where/core", "extras/where/session", "extras/where/symbols", "os", "session",
                              "session/process", "session/windows"],
     "extras/trace/stub": ["backends/dispatch/stub", "backends/dispatch/stub/common"],
     "extras/where/core": ["os"],
-    "extras/where/dispatch": ["backends/dispatch/stub", "backends/dispatch/stub/common", "extras/where/core",
-                              "extras/where/stub", "extras/where/stub/common", "os"],
-    "extras/where/options": ["os", "session/extras"],
+    "extras/where/dispatch": ["backends/dispatch", "backends/dispatch/stub", "backends/dispatch/stub/common",
+                              "extras/where/core", "extras/where/stub", "extras/where/stub/common", "os"],
+    "extras/where/options": ["extras", "os"],
     "extras/where/session": ["core", "extras/where/core", "extras/where/symbols", "os", "session", "session/process"],
     "extras/where/stub": ["backends/dispatch/stub", "backends/dispatch/stub/common", "extras/where/stub/common"],
     "extras/where/stub/common": ["backends/dispatch/stub/common"],
@@ -116,18 +120,13 @@ KNOTS = {
     "backends/dispatch/stub": ["extras/commands/stub", "extras/crash/stub", "extras/faults/stub", "extras/trace/stub",
                                "extras/where/stub", "extras/where/stub/common"],
     "arguments": ["extras/trace/core"],
-    "backends/dispatch": ["extras/crash/core", "extras/crash/dispatch", "extras/faults/core", "extras/faults/dispatch",
-                          "extras/leaks/core", "extras/trace/core", "extras/trace/dispatch", "extras/trace/stub",
-                          "extras/where/core", "extras/where/dispatch", "extras/where/stub/common"],
+    "backends/dispatch": ["extras/trace/stub", "extras/where/stub/common"],
     "backends/ebpf": ["extras/children/core", "extras/leaks/core", "extras/scheduler/core", "extras/scheduler/ebpf"],
     "backends/seccomp": ["extras/children/core", "extras/faults/core", "extras/faults/seccomp"],
-    "session/options": ["extras/faults/options", "extras/where/core"],
-    "session/extras": ["extras/crash/session", "extras/faults/session", "extras/leaks/session", "extras/profilers/session",
-                       "extras/trace/session", "extras/where/session"],
+    "session/options": ["extras"],
     "session/backends": ["extras/commands/dispatch", "extras/faults/options", "extras/gpu/ioctl"],
     "session/windows": ["extras/faults/core", "extras/where/core", "extras/where/session"],
-    "session/loops": ["extras/profilers/session"],
-    "session": ["extras/commands/core", "extras/commands/options", "extras/profilers/session"],
+    "session": ["extras/commands/core", "extras/commands/options"],
     "session/two_process": ["extras/profilers/session", "extras/where/core"],
 }
 # The same for bench_tool/src, from the rows of a CSV to the command line; bench_tool/shell is beside it. The last folder,
@@ -182,6 +181,8 @@ BENCH = {
 }
 # Two halves of one protocol, in two processes: the only folders that include each other.
 MUTUAL = ("backends/ebpf", "backends/ebpf/helper")
+# The lists of extras name each room, and rooms use what a list declares.
+LISTS = "extras"
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -223,7 +224,7 @@ def ways_round(allowed):
     """Folders of the table from which a way leads back to themselves, with that way."""
     def way_to(goal, folder, seen):
         for other in allowed.get(folder, []):
-            if (folder in MUTUAL and other in MUTUAL) or other in seen:
+            if folder == LISTS or (folder in MUTUAL and other in MUTUAL) or other in seen:
                 continue
             rest = [other] if other == goal else way_to(goal, other, seen | {other})
             if rest:
@@ -256,8 +257,11 @@ def unnamed(source):
     """The folders of the plugin that the page does not name: by their path, or by the last part of it."""
     with open(os.path.join(source, "docs/architecture.md"), encoding="utf-8") as file:
         page = file.read()
+    def names(folder):
+        return (f"plugin/src/{folder}", os.path.basename(folder), os.path.basename(folder) + "/")
     return [folder for folder in PLUGIN
-            if not any(f"`{name}`" in page for name in (f"plugin/src/{folder}", os.path.basename(folder), os.path.basename(folder) + "/"))]
+            if not any(f"`{name}`" in page for name in names(folder))
+            or (folder.startswith("extras/") and f"| `{folder.split('/')[1]}` |" not in page)]
 
 
 def main():

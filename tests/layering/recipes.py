@@ -13,7 +13,7 @@ import sys
 
 SCHEMA = "plugin/include/syscost/schema.h"
 OPTIONS = "plugin/src/session/options"
-EXTRAS = "plugin/src/session/extras"
+EXTRAS = "plugin/src/extras"
 BENCH = "bench_tool/src"
 
 # Heading -> items -> (file, pattern).
@@ -36,7 +36,7 @@ RECIPES = {
          ("plugin/src/session/backends/open_backend.cc", r'"backends/{folder}/')],
         [("tests/layering/check_layers.py", r'(?m)^    "backends/{folder}": '),
          ("tests/layering/check_layers.py", r'"session/backends": [^\]]*"backends/{folder}"')],
-        [(f"{EXTRAS}/option_parts.cc", r"use --syscost_backend "), (f"{EXTRAS}/where_options.cc", r"use --syscost_backend "),
+        [(f"{EXTRAS}/option_parts.cc", r"use --syscost_backend "), ("plugin/src/extras/where/options/where_options.cc", r"use --syscost_backend "),
          ("plugin/src/core/cost.cc", r"Use one that can: --syscost_backend "),
          ("plugin/src/bench_run/command.cc", r"use --backend=")],
         [("tests/unit/{folder}/CMakeLists.txt", r"syscost_backend_{folder}")],
@@ -77,7 +77,7 @@ RECIPES = {
         [("tests/unit/csv/window_rows_test.cc", r"TEST_?F?\("), ("tests/unit/bench/row_columns_test.cc", r"TEST\("), ("tests/cli/make_data.py", r"def row\(")],
     ],
     "Add a flag": [
-        [(f"{OPTIONS}/options.h", r"struct Options "), (f"{OPTIONS}/extra_options.h", r"struct ExtraOptions ")],
+        [(f"{OPTIONS}/options.h", r"struct Options "), ("plugin/src/extras/extra_options.h", r"struct ExtraOptions ")],
         [(f"{OPTIONS}/option_table.cc", r"kOptions = "), (f"{OPTIONS}/option_table.h", r"std::array \w+Words = "),
          (f"{EXTRAS}/option_parts.cc", r"option_parts\(\) {"), (f"{EXTRAS}/option_parts.h", r"extern const OptionPart ")],
         [("tests/unit/session/options_test.cc", r"TEST\(")],

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The options of the extras, as members of Options. Their flags and checks are in session/extras.
+// The options of the extras, as members of Options. Their flags and checks are in its room.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part: the half of an extra that lives in a session. The session makes one of each kind that session/extras/parts.cc
+// Part: the half of an extra that lives in a session. The session makes one of each kind that extras/session_parts.cc
 // lists, and calls all of them at the same points. So the session knows none of them.
 #pragma once
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The table of options: one entry for each flag and variable. Those of the core are here, those of an extra in
-// session/extras.
+// its room (extras).
 //
 // Parsing and its errors (options.cc), --syscost_help (help.cc), the tables of docs/flags.md
 // (tests/docs/flags_page_test.cc) and the completions of shells (bench_tool/shell) are made of it. So a new option is
@@ -97,7 +97,7 @@ struct OptionPart {
   /// Changes others before the check, by what these ask for. Null: none.
   void (*settle)(Options& all) = nullptr;
 };
-/// Those of all extras: session/extras has them.
+/// Those of all extras: extras/option_parts.cc lists them.
 std::span<const OptionPart* const> option_parts();
 
 /// By group, in the order in which people read them; within a group those of the core are the first.

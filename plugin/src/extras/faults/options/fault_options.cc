@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // --syscost_inject and --syscost_forbid: calls of tests that fail.
-#include "session/extras/option_parts.h"
+#include "extras/option_parts.h"
 
 #include <array>
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // --syscost_profile, --syscost_bpf and the like: tools that observe windows.
-#include "session/extras/option_parts.h"
+#include "extras/option_parts.h"
 
 #include <algorithm>
 #include <array>

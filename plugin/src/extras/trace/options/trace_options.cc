@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // --syscost_trace and --syscost_sched: each call of a window, and the scheduler's events, in files.
-#include "session/extras/option_parts.h"
+#include "extras/option_parts.h"
 
 #include <array>
 #include <charconv>

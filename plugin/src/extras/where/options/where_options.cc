@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // --syscost_where: calls by the line that made them.
-#include "session/extras/option_parts.h"
+#include "extras/option_parts.h"
 
 #include <array>
 #include <string>

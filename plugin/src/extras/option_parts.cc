@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The list of the extras, and the options of those that have few.
-#include "session/extras/option_parts.h"
+#include "extras/option_parts.h"
 
 #include <array>
 #include <span>
