@@ -49,11 +49,8 @@ bool are_equal(const std::vector<double>& counts) {
 
 /// Each test of `program` passed or was skipped. After a failure or a crash its set-ups may not have been made whole.
 bool are_whole(const std::vector<stats::WindowSummary>& windows, std::string_view program) {
-  return std::ranges::all_of(windows, [&](const stats::WindowSummary& one) {
-    std::size_t ended = 0;  // a test without an outcome ended its process
-    for (const auto& [outcome, times] : one.outcomes) ended += outcome == "failed" ? 0 : times;
-    return one.kind != "test" || one.program != program || ended >= one.n;
-  });
+  return std::ranges::none_of(
+      windows, [&](const stats::WindowSummary& one) { return one.program == program && one.is_failed_test(); });
 }
 
 std::string runs_text(std::size_t runs) {

@@ -252,6 +252,12 @@ void sort_syscalls(std::vector<SyscallSummary>& syscalls) {
 
 }  // namespace
 
+bool WindowSummary::is_failed_test() const {
+  std::size_t ended_well = 0;
+  for (const auto& [outcome, times] : outcomes) ended_well += outcome == "failed" ? 0 : times;
+  return kind == "test" && ended_well < n;
+}
+
 std::vector<const SyscallSummary*> WindowSummary::compared() const {
   std::vector<const SyscallSummary*> all;
   for (const SyscallSummary& one : syscalls) all.push_back(&one);

@@ -146,6 +146,8 @@ struct WindowSummary {
   /// the numbers are per pass.
   std::optional<SyscallSummary> sync_opens;
 
+  /// A test that failed in a repetition, or has no outcome there: its process ended in it.
+  bool is_failed_test() const;
   /// What is compared: its syscalls, and sync_opens.
   std::vector<const SyscallSummary*> compared() const;
   /// The syscall of this name among compared(); null if there is none.

@@ -179,12 +179,7 @@ std::string measure(cli::Options& options, CommandRuns& runs, std::string& comma
 void note_status(const CommandRuns& run, bool has_all_tests, CheckResult& result, std::ostream& err) {
   const std::string& status = run.last_status();
   if (status.empty()) return;
-  const auto has_failed = [](const stats::WindowSummary& one) {
-    std::size_t ended = 0;  // a test without an outcome ended its process
-    for (const auto& [outcome, times] : one.outcomes) ended += outcome == "failed" ? 0 : times;
-    return one.kind == "test" && ended < one.n;
-  };
-  const auto failed = std::count_if(result.windows.begin(), result.windows.end(), has_failed);
+  const auto failed = std::ranges::count_if(result.windows, &stats::WindowSummary::is_failed_test);
   std::string why = result.lost.text();
   if (failed > 0) why += fmt::format("{}{} test{} failed", why.empty() ? "" : ", ", failed, failed == 1 ? "" : "s");
   std::string line = fmt::format("the command ended with {}: {}", status, why);
