@@ -41,10 +41,10 @@ struct Capabilities {
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
   BytesKnown bytes = BytesKnown::none;
-  bool injected = false;                        ///< Calls that a fault answered or changed.
-  bool threads = false;                         ///< Which threads made the calls of a process window.
-  bool children = false;                        ///< Counts child processes too; true only if that was requested.
-  std::uint32_t lanes = 0;                      ///< How many threads can be inside thread scopes at once.
+  bool injected = false;    ///< Calls that a fault answered or changed.
+  bool threads = false;     ///< Which threads made the calls of a process window.
+  bool programs = false;    ///< Counts other programs too: child processes. True only if that was requested.
+  std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that it never sees: their counts are empty, not 0.
 };
 

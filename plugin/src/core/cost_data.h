@@ -14,10 +14,10 @@
 #include <string>
 
 #include "core/bytes.h"
-#include "extras/where/core/call_stack.h"
 #include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/tally.h"
+#include "extras/where/core/call_stack.h"
 #include "syscost/cost.h"
 
 namespace syscost::detail {
@@ -38,7 +38,8 @@ struct Measured {
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites (extras/where/core/call_stack.h).
+  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites
+  /// (extras/where/core/call_stack.h).
   const StackSource* stacks = nullptr;
   // With a trace (call_trace.h) only.
   std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
@@ -56,10 +57,10 @@ struct DeleteCostExtra {
 /// Thousands of these wait for their rows in one test, and a few bytes more are a larger block of quiet memory.
 struct CostData {
   /// `memory` must outlive every Cost that shares these numbers.
-  explicit CostData(std::pmr::memory_resource* memory) : table(memory), children(memory) {}
+  explicit CostData(std::pmr::memory_resource* memory) : table(memory), programs(memory) {}
 
   CallTable table;
-  ChildTables children;  ///< Not in `table`.
+  ProgramTables programs;  ///< Those of other programs: of children, of a command. Not in `table`.
   Measured measured;
   std::shared_ptr<const Filter> filter;               ///< The calls that were counted; null = all.
   std::uint64_t late = 0;                             ///< Counted into the window after it had been read.

@@ -72,16 +72,16 @@ PerRunParts per_run_parts(const std::vector<CountedPass>& passes) {
   return parts_of(tables, passes.back().cost->measured);
 }
 
-ChildPerRunParts child_per_run_parts(const std::vector<CountedPass>& passes) {
-  ChildPerRunParts parts;
+ProgramPerRunParts program_per_run_parts(const std::vector<CountedPass>& passes) {
+  ProgramPerRunParts parts;
   if (!are_exact(passes)) return parts;
-  for (const ChildTables::Entry& child : passes.back().cost->children) {
+  for (const ProgramTables::Entry& child : passes.back().cost->programs) {
     Tables tables;
     for (const CountedPass& pass : passes) {
-      const auto found = std::find_if(pass.cost->children.begin(), pass.cost->children.end(),
-                                      [&](const ChildTables::Entry& one) { return one.program == child.program; });
+      const auto found = std::find_if(pass.cost->programs.begin(), pass.cost->programs.end(),
+                                      [&](const ProgramTables::Entry& one) { return one.program == child.program; });
       tables.iterations.push_back(pass.iterations);
-      tables.tables.push_back(found == pass.cost->children.end() ? nullptr : &found->table);
+      tables.tables.push_back(found == pass.cost->programs.end() ? nullptr : &found->table);
     }
     parts.emplace(child.program, parts_of(tables, passes.back().cost->measured));
   }

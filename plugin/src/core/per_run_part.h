@@ -29,7 +29,7 @@ struct PerRunPart {
 /// Holds only syscalls with a known number of per-run calls.
 using PerRunParts = std::map<SyscallId, PerRunPart>;
 /// The parts of child processes, by program.
-using ChildPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
+using ProgramPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
 
 /// One of several passes of the same loop. `cost` is not null.
 struct CountedPass {
@@ -39,6 +39,6 @@ struct CountedPass {
 
 /// For the last of `passes`. Empty if there is only one length, or if events were lost.
 PerRunParts per_run_parts(const std::vector<CountedPass>& passes);
-ChildPerRunParts child_per_run_parts(const std::vector<CountedPass>& passes);
+ProgramPerRunParts program_per_run_parts(const std::vector<CountedPass>& passes);
 
 }  // namespace syscost

@@ -312,8 +312,8 @@ class CallTable {
 /// The syscalls of the measured process's descendants, by program and not by process: ids differ from run to run, and a
 /// test that runs `gzip` four times is compared with one that runs it three times.
 ///
-/// Iterates in the order in which programs were first seen: `for (const auto& [program, table] : children)`.
-class ChildTables {
+/// Iterates in the order in which programs were first seen: `for (const auto& [program, table] : programs)`.
+class ProgramTables {
  public:
   struct Entry {
     Entry(std::string_view its_program, std::pmr::memory_resource* memory)
@@ -323,9 +323,9 @@ class ChildTables {
   };
 
   /// `memory` must outlive the tables.
-  explicit ChildTables(std::pmr::memory_resource* memory) : entries_(memory) {}
-  ChildTables(const ChildTables&) = delete;
-  ChildTables& operator=(const ChildTables&) = delete;
+  explicit ProgramTables(std::pmr::memory_resource* memory) : entries_(memory) {}
+  ProgramTables(const ProgramTables&) = delete;
+  ProgramTables& operator=(const ProgramTables&) = delete;
 
   /// The table of a program; made empty at first use.
   CallTable& at(std::string_view program) {
@@ -334,7 +334,7 @@ class ChildTables {
     if (found != entries_.end()) return found->table;
     return entries_.emplace_back(program, entries_.get_allocator().resource()).table;
   }
-  void merge(const ChildTables& other) {
+  void merge(const ProgramTables& other) {
     for (const Entry& entry : other) {
       if (!entry.table.empty()) at(entry.program).merge(entry.table);
     }

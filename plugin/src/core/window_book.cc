@@ -5,19 +5,19 @@
 #include <mutex>
 
 #include "extras/trace/core/call_trace.h"
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 
 namespace syscost {
 
 WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
     : backend_(backend),
       trace_(backend.extension<CallTrace>()),
-      children_(backend.capabilities().children ? backend.extension<ChildReader>() : nullptr),
+      programs_(backend.capabilities().programs ? backend.extension<ProgramReader>() : nullptr),
       memory_(memory),
       windows_(&memory),
       thread_lanes_(&memory),
       segment_(&memory),
-      segment_children_(&memory) {}
+      segment_programs_(&memory) {}
 
 WindowBook::ThreadLane* WindowBook::find(Lane lane) {
   auto at = std::find_if(thread_lanes_.begin(), thread_lanes_.end(),
@@ -43,7 +43,7 @@ void WindowBook::split_process(bool arm) {
   }
   if (ended != 0) {
     read_segment(Lane::kProcess, ended);
-    if (children_ != nullptr) read_children(ended);
+    if (programs_ != nullptr) read_programs(ended);
   }
   backend_.read_crossings(*this);
 }
@@ -57,12 +57,12 @@ void WindowBook::continue_lane(ThreadLane& thread) {
 }
 
 // Calls of children in a segment of the process belong to every process window that holds the segment.
-void WindowBook::read_children(Generation ended) {
-  children_->read_children(segment_children_);
+void WindowBook::read_programs(Generation ended) {
+  programs_->read_programs(segment_programs_);
   for (Window& window : windows_) {
-    if (window.held.holds(ended, Lane::kProcess)) window.children.merge(segment_children_);
+    if (window.held.holds(ended, Lane::kProcess)) window.programs.merge(segment_programs_);
   }
-  segment_children_.clear();
+  segment_programs_.clear();
 }
 
 // Adds a segment that has ended to the windows that hold it.
@@ -92,7 +92,7 @@ void WindowBook::read_segment(Lane lane, Generation ended) {
 void WindowBook::add(const Crossing& crossing) {
   for (Window& window : windows_) {
     if (!window.held.holds(crossing.returned_in, crossing.returned_lane)) continue;
-    CallTable& table = crossing.program.empty() ? window.table : window.children.at(crossing.program);
+    CallTable& table = crossing.program.empty() ? window.table : window.programs.at(crossing.program);
     Tally& tally = table.at(crossing.id);
     if (!window.held.holds(crossing.entered_in, crossing.lane)) {
       ++tally.carried_in;
@@ -237,7 +237,7 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
 // Gives the counts of a window that has ended to its owner, and deletes it.
 void WindowBook::hand_out(Window* window, detail::CostData& into) {
   into.table.merge(window->table);
-  into.children.merge(window->children);
+  into.programs.merge(window->programs);
   if (trace_ != nullptr) {
     detail::CostExtra& extra = into.make_extra();
     extra.trace_lost += window->untraced;

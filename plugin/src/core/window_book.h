@@ -30,7 +30,7 @@
 namespace syscost {
 
 class CallTrace;
-class ChildReader;
+class ProgramReader;
 
 class WindowBook final : private CrossingSink {
  public:
@@ -72,7 +72,7 @@ class WindowBook final : private CrossingSink {
   class Window {
    public:
     Window(Reach its_reach, Lane its_lane, std::pmr::memory_resource& memory)
-        : held(&memory), table(&memory), children(&memory) {
+        : held(&memory), table(&memory), programs(&memory) {
       held.reach = its_reach;
       held.lane = its_lane;
     }
@@ -81,7 +81,7 @@ class WindowBook final : private CrossingSink {
 
     SegmentsHeld held;
     CallTable table;
-    ChildTables children;
+    ProgramTables programs;
     Losses losses_at_open;  ///< And those while it rested as a deputy.
     Losses losses_at_rest;
     std::uint64_t untraced = 0;
@@ -107,7 +107,7 @@ class WindowBook final : private CrossingSink {
   void hand_out(Window* window, detail::CostData& into);
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
-  void read_children(Generation ended);
+  void read_programs(Generation ended);
   void add(const Crossing& crossing) override;
   bool process_window_running() const;
   ThreadLane* find(Lane lane);
@@ -117,13 +117,13 @@ class WindowBook final : private CrossingSink {
 
   Backend& backend_;
   CallTrace* const trace_;       // null = none
-  ChildReader* const children_;  // null = they are not counted
+  ProgramReader* const programs_;  // null = they are not counted
   std::pmr::memory_resource& memory_;
   SpinLock lock_;
   std::pmr::list<Window> windows_;
   std::pmr::vector<ThreadLane> thread_lanes_;
   CallTable segment_;  // the segment being read; kept for its memory
-  ChildTables segment_children_;
+  ProgramTables segment_programs_;
   Generation process_generation_ = 0;  // of lane 0; 0 = disarmed
   Generation latest_ = 0;              // the newest generation of all
   int mutes_without_lane_ = 0;

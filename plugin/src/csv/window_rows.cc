@@ -276,7 +276,7 @@ std::size_t WindowRows::append(std::pmr::string& out, const WindowColumns& windo
 
 void WindowRows::append_children(std::pmr::string& out, const WindowColumns& window, const detail::CostData& cost,
                                  const Capabilities& capabilities) const {
-  for (const auto& [program, table] : cost.children) {
+  for (const auto& [program, table] : cost.programs) {
     if (table.empty()) continue;
     WindowColumns child;
     child.kind = "process";
@@ -284,9 +284,9 @@ void WindowRows::append_children(std::pmr::string& out, const WindowColumns& win
     child.window = program;
     child.parent = window.kind == schema::kKindBetween ? window.kind : window.window;
     child.repetition = window.repetition;
-    if (window.per_run_of_children != nullptr) {
-      const auto parts = window.per_run_of_children->find(std::string_view(program));
-      if (parts != window.per_run_of_children->end()) child.per_run = &parts->second;
+    if (window.per_run_of_programs != nullptr) {
+      const auto parts = window.per_run_of_programs->find(std::string_view(program));
+      if (parts != window.per_run_of_programs->end()) child.per_run = &parts->second;
     }
     Row row(out, run_, Column::kKind);
     set_key(row, child, schema::kRecordTest);

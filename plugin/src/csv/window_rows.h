@@ -92,7 +92,7 @@ struct WindowColumns {
   /// The columns that observers of windows add, in the order of the columns, which come after the totals.
   std::vector<std::pair<schema::Column, std::string>> added;
   std::string_view excluded;  ///< Column `detail`: the loops inside, which have rows of their own.
-  const ChildPerRunParts* per_run_of_children = nullptr;
+  const ProgramPerRunParts* per_run_of_programs = nullptr;
   const PerRunParts* per_run = nullptr;  ///< Null if per-run calls are not separated.
   bool has_sum_alone = false;            ///< Its syscalls have no rows of their own.
 };

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 
 namespace syscost::testing {
 
-class FakeBackend final : public Backend, private ChildReader {
+class FakeBackend final : public Backend, private ProgramReader {
  public:
   static constexpr SyscallId kRead{Abi::x86_64, 0};
 
@@ -92,7 +92,7 @@ class FakeBackend final : public Backend, private ChildReader {
   bool armed(Lane lane) { return controls_.contains(lane) && controls_[lane] != 0; }
 
   std::string_view name() const override { return "fake"; }
-  Capabilities capabilities() const override { return {.entries = true, .calls = true, .children = true, .lanes = 1}; }
+  Capabilities capabilities() const override { return {.entries = true, .calls = true, .programs = true, .lanes = 1}; }
   Calibration calibration() const override { return {}; }
   std::optional<AcquiredLane> acquire_lane() override {
     if (next_lane_ == Lane::kProcess) return std::nullopt;
@@ -109,7 +109,7 @@ class FakeBackend final : public Backend, private ChildReader {
     into.merge(tallies(ended_[lane]));
     tallies(ended_[lane]).clear();
   }
-  void read_children(ChildTables& into) override {
+  void read_programs(ProgramTables& into) override {
     const auto ended = children_.find(ended_[Lane::kProcess]);
     if (ended == children_.end()) return;
     into.merge(ended->second);
@@ -126,7 +126,7 @@ class FakeBackend final : public Backend, private ChildReader {
   Result<void> attach() override { return {}; }
 
  private:
-  void* find_extension(std::string_view name) override { return pick<ChildReader>(name, this); }
+  void* find_extension(std::string_view name) override { return pick<ProgramReader>(name, this); }
   CallTable& tallies(Generation generation) {
     auto [at, is_new] = tables_.try_emplace(generation, std::pmr::get_default_resource());
     return at->second;
@@ -135,7 +135,7 @@ class FakeBackend final : public Backend, private ChildReader {
   std::map<Lane, Generation> controls_;
   std::map<Lane, Generation> ended_;
   std::map<Generation, CallTable> tables_;
-  std::map<Generation, ChildTables> children_;
+  std::map<Generation, ProgramTables> children_;
   std::vector<Crossing> crossings_;
   bool is_selected_ = true;
   Generation generation_ = 0;

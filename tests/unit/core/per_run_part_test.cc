@@ -44,11 +44,11 @@ TEST_F(PerRunPartTest, IsWhatDoesNotGrowWithThePass) {
 TEST_F(PerRunPartTest, IsToldOfTheProgramsBelowToo) {
   for (const std::uint64_t iterations : {10, 100}) {
     add_pass(iterations, 3);
-    costs_.back()->children.at("gzip").at(kCall).calls = 4 * iterations;
+    costs_.back()->programs.at("gzip").at(kCall).calls = 4 * iterations;
   }
-  costs_.back()->children.at("once").at(kOpenat).calls = 2;
-  costs_.front()->children.at("once").at(kOpenat).calls = 2;
-  const ChildPerRunParts parts = child_per_run_parts(passes_);
+  costs_.back()->programs.at("once").at(kOpenat).calls = 2;
+  costs_.front()->programs.at("once").at(kOpenat).calls = 2;
+  const ProgramPerRunParts parts = program_per_run_parts(passes_);
   EXPECT_EQ(parts.at("gzip").at(kCall).calls, 0U);
   EXPECT_EQ(parts.at("once").at(kOpenat).calls, 2U);
 }

@@ -93,7 +93,7 @@ TEST_F(WindowBookTest, KeepsWhatChildrenDoApartByProgramInEveryProcessWindow) {
     detail::CostData cost(std::pmr::get_default_resource());
     book_.close(window, cost);
     std::map<std::string, std::uint64_t> entries;
-    for (const auto& [program, table] : cost.children) entries[std::string(program)] = table.find(kReadId)->entries;
+    for (const auto& [program, table] : cost.programs) entries[std::string(program)] = table.find(kReadId)->entries;
     EXPECT_EQ(cost.table.at(kReadId).entries, 1U);
     return entries;
   };
@@ -124,13 +124,13 @@ TEST_F(WindowBookTest, KnowsForEachWindowWhatBecameOfAChildsCall) {
   kernel_.end_in_child(entered_in, "ld", Crossing::Outcome::kNoReturn);
   detail::CostData of_inner(std::pmr::get_default_resource());
   book_.close(inner, of_inner);
-  EXPECT_EQ(of_inner.children.at("cc").at(kReadId).carried_in, 1U);
-  EXPECT_EQ(of_inner.children.at("ld").at(kReadId).carried_in, 1U);
+  EXPECT_EQ(of_inner.programs.at("cc").at(kReadId).carried_in, 1U);
+  EXPECT_EQ(of_inner.programs.at("ld").at(kReadId).carried_in, 1U);
   detail::CostData of_outer(std::pmr::get_default_resource());
   book_.close(outer, of_outer);
-  EXPECT_EQ(of_outer.children.at("cc").at(kReadId).calls, 1U);
-  EXPECT_EQ(of_outer.children.at("ld").at(kReadId).no_return, 1U);
-  EXPECT_EQ(of_outer.children.at("ld").at(kReadId).in_flight(), 0U);
+  EXPECT_EQ(of_outer.programs.at("cc").at(kReadId).calls, 1U);
+  EXPECT_EQ(of_outer.programs.at("ld").at(kReadId).no_return, 1U);
+  EXPECT_EQ(of_outer.programs.at("ld").at(kReadId).in_flight(), 0U);
   EXPECT_TRUE(of_inner.table.at(kReadId).empty());
   EXPECT_TRUE(of_outer.table.at(kReadId).empty());
 }

@@ -57,7 +57,7 @@ class ChildCountsTest : public testing::Test {
   std::unique_ptr<syscost_children> children_ = std::make_unique<syscost_children>();
   std::vector<syscost_cell> cells_ = std::vector<syscost_cell>(std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS);
   SharedMemory memory_;
-  ChildTables tables_{std::pmr::get_default_resource()};
+  ProgramTables tables_{std::pmr::get_default_resource()};
 };
 
 TEST_F(ChildCountsTest, AreOfTheirProgram) {

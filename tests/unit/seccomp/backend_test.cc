@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 #include "in_child.h"
 #include "no_wait_killable.h"
 #include "os/confinement.h"
@@ -138,7 +138,7 @@ TEST_F(SeccompBackendTest, CountsUnderALimitOfFilesSizes) {
 TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
   EXPECT_EQ(in_child([] {
               Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, {.children = true});
-              REQUIRE(opened.ok() && opened.value()->capabilities().children);
+              REQUIRE(opened.ok() && opened.value()->capabilities().programs);
               Backend& backend = *opened.value();
               REQUIRE(entries_of(backend, kGetppid, [] {
                         repeat(10, SYS_getppid);
@@ -147,17 +147,17 @@ TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
                                   execl("/bin/true", "true", nullptr);
                                 }) == 0);
                       }) == 10);
-              ChildTables children(&quiet_memory());
-              backend.extension<ChildReader>()->read_children(children);
+              ProgramTables children(&quiet_memory());
+              backend.extension<ProgramReader>()->read_programs(children);
               const CallTable& own = children.at("syscost_seccomp_unit_tests");
               REQUIRE(own.find(kGetppid)->entries == 1000);
               REQUIRE(own.find({kNativeAbi, SYS_execve})->entries == 1);
               REQUIRE(own.find({kNativeAbi, SYS_exit_group}) == nullptr);
               REQUIRE(children.at("true").find({kNativeAbi, SYS_exit_group})->entries == 1);
               // Counts that were read are cleared.
-              ChildTables again(&quiet_memory());
+              ProgramTables again(&quiet_memory());
               entries_of(backend, kGetppid, [] {});
-              backend.extension<ChildReader>()->read_children(again);
+              backend.extension<ProgramReader>()->read_programs(again);
               REQUIRE(again.empty());
             }),
             0);

@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 #include "no_wait_killable.h"
 #include "os/own_calls.h"
 #include "seccomp_faults.h"
@@ -253,8 +253,8 @@ TEST_F(SeccompFaults, AForkChildHasNoMemoryThatTheSupervisorReads) {
                         backend->boundary(Lane::kProcess, Next::kArm);
                         CallTable table(&quiet_memory());
                         backend->read(Lane::kProcess, table);
-                        ChildTables children(&quiet_memory());
-                        backend->extension<ChildReader>()->read_children(children);
+                        ProgramTables children(&quiet_memory());
+                        backend->extension<ProgramReader>()->read_programs(children);
                         REQUIRE(backend->losses().lost == 0 && backend->hidden_losses().ok());
                         begin_own_session(getpid());
                         end_own_session(getpid());

@@ -36,8 +36,8 @@ Cost sample() {
   writes.latency.add(70);
   Tally& foreign = data->table.at({Abi::i386, 4});
   foreign.entries = foreign.calls = 1;
-  data->children.at("odd;>. name").at({Abi::x86_64, SYS_write}).entries = 11;
-  data->children.at("b").at({Abi::x86_64, SYS_read}).entries = 12;
+  data->programs.at("odd;>. name").at({Abi::x86_64, SYS_write}).entries = 11;
+  data->programs.at("b").at({Abi::x86_64, SYS_read}).entries = 12;
   SyscallId request{Abi::x86_64, SYS_ioctl};
   request.detail = {.file = FileKind::character_device,
                     .is_driver_thread = true,
@@ -82,10 +82,10 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.latency.max_ns(), 520U);
   EXPECT_EQ(writes.latency.dense().bucket_count(histogram_bucket(520)), 1U);
   EXPECT_EQ(data.table.find({Abi::i386, 4})->calls, 1U);
-  ASSERT_EQ(std::distance(data.children.begin(), data.children.end()), 2);
-  EXPECT_EQ(data.children.begin()->program, "odd;>. name");
-  EXPECT_EQ(data.children.begin()->table.find({Abi::x86_64, SYS_write})->entries, 11U);
-  EXPECT_EQ(std::next(data.children.begin())->table.find({Abi::x86_64, SYS_read})->entries, 12U);
+  ASSERT_EQ(std::distance(data.programs.begin(), data.programs.end()), 2);
+  EXPECT_EQ(data.programs.begin()->program, "odd;>. name");
+  EXPECT_EQ(data.programs.begin()->table.find({Abi::x86_64, SYS_write})->entries, 11U);
+  EXPECT_EQ(std::next(data.programs.begin())->table.find({Abi::x86_64, SYS_read})->entries, 12U);
   EXPECT_EQ(data.table.size(), 3U);
   for (const auto& [id, tally] : detail::CostAccess::data(before)->table) EXPECT_NE(data.table.find(id), nullptr);
   EXPECT_EQ(data.late, 8U);

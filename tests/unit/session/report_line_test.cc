@@ -126,7 +126,7 @@ TEST(BreakdownPerCall, NamesWhatOneCallMakesAndItsChildren) {
   count(*cost, SYS_write, 10, 100);
   count(*cost, SYS_fsync, 5, 100);
   EXPECT_EQ(breakdown_per_call(*cost, 10), "1 write, 0.5 fsync a call");
-  cost->children.at("worker").at({Abi::x86_64, SYS_getppid}).entries = 30;
+  cost->programs.at("worker").at({Abi::x86_64, SYS_getppid}).entries = 30;
   EXPECT_EQ(breakdown_per_call(*cost, 10), "1 write, 0.5 fsync a call; child worker: 3 getppid a call");
 }
 

@@ -19,7 +19,7 @@
 #include "backends/ebpf/process_attachment.h"
 #include "extras/scheduler/ebpf/scheduler_events.h"
 #include "backends/ebpf/segments.h"
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 #include "extras/leaks/core/mapped_peak.h"
 #include "extras/scheduler/core/scheduler_trace.h"
 #include "os/confinement.h"
@@ -37,7 +37,7 @@ struct ThreadRegistration {
 };
 thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
 
-class EbpfBackend final : public Backend, private ChildReader, private MappedPeakMeter {
+class EbpfBackend final : public Backend, private ProgramReader, private MappedPeakMeter {
  public:
   explicit EbpfBackend(ProcessAttachment programs)
       : programs_(std::move(programs)),
@@ -58,7 +58,7 @@ class EbpfBackend final : public Backend, private ChildReader, private MappedPea
             .denied = true,
             .bytes = BytesKnown::all,
             .threads = true,
-            .children = memory_.children != nullptr,
+            .programs = memory_.children != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
@@ -81,7 +81,7 @@ class EbpfBackend final : public Backend, private ChildReader, private MappedPea
     return is_fork_child() ? nullptr : reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
   }
   void read(Lane lane, CallTable& into) override;
-  void read_children(ChildTables& into) override {
+  void read_programs(ProgramTables& into) override {
     if (!is_fork_child()) children_.take(state(Lane::kProcess).ended_bank, filter_, into);
   }
   void read_crossings(CrossingSink& sink) override;
@@ -130,7 +130,7 @@ class EbpfBackend final : public Backend, private ChildReader, private MappedPea
   }
   void* find_extension(std::string_view name) override {
     const bool has_scheduler = !memory_.scheduler.empty() && !is_fork_child();
-    return pick<ChildReader, MappedPeakMeter, SchedulerTrace>(name, this, this, has_scheduler ? &scheduler_ : nullptr);
+    return pick<ProgramReader, MappedPeakMeter, SchedulerTrace>(name, this, this, has_scheduler ? &scheduler_ : nullptr);
   }
   // It has no shared memory: each function asks first.
   bool is_fork_child() const { return programs_.is_fork_child(); }
@@ -358,8 +358,8 @@ std::uint64_t EbpfBackend::known_calls_of_a_child(int& error) {
   boundary(Lane::kProcess, Next::kDisarm);
   CallTable own(&quiet_memory());
   read(Lane::kProcess, own);
-  ChildTables children(&quiet_memory());
-  read_children(children);
+  ProgramTables children(&quiet_memory());
+  read_programs(children);
   std::uint64_t calls = 0;
   for (const auto& [program, table] : children) {
     if (const Tally* getppids = table.find({Abi::x86_64, SYS_getppid}); getppids != nullptr) calls += getppids->calls;

@@ -116,7 +116,7 @@ std::uint64_t ChildCounts::lost() const {
   return memory_.children == nullptr ? 0 : lost_on(cpus()) + load(memory_.children->lost_processes);
 }
 
-void ChildCounts::take(std::uint32_t bank, const Filter* filter, ChildTables& into) {
+void ChildCounts::take(std::uint32_t bank, const Filter* filter, ProgramTables& into) {
   if (memory_.children == nullptr) return;
   syscost_children& children = *memory_.children;
   syscost_child_bank& counted = children.banks[bank];

@@ -62,7 +62,7 @@ class ChildCounts {
   std::uint64_t lost() const;
 
   /// Adds the counts of `bank` to `into`, but for those that `filter` (null = none) leaves out, and clears them.
-  void take(std::uint32_t bank, const Filter* filter, ChildTables& into);
+  void take(std::uint32_t bank, const Filter* filter, ProgramTables& into);
 
  private:
   syscost_cell& cell_at(std::uint32_t bank, std::uint32_t index) const;

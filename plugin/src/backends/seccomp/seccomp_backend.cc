@@ -14,7 +14,7 @@
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 #include "extras/faults/core/fault_rule.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
@@ -23,7 +23,7 @@
 namespace syscost::seccomp {
 namespace {
 
-class SeccompBackend final : public Backend, private ChildReader {
+class SeccompBackend final : public Backend, private ProgramReader {
  public:
   SeccompBackend(Shared& shared, const Filter* filter)
       : shared_(shared),
@@ -39,7 +39,7 @@ class SeccompBackend final : public Backend, private ChildReader {
             .injected = true,
             // The first calls of a thread may be left out.
             .threads = filter_ == nullptr,
-            .children = counts_children_,
+            .programs = counts_children_,
             .lanes = kLanes - 1,
             .uncountable = kUncountable};
   }
@@ -53,7 +53,7 @@ class SeccompBackend final : public Backend, private ChildReader {
     return reinterpret_cast<std::uint64_t*>(&shared_.lanes[0].control);
   }
   void read(Lane lane, CallTable& into) override;
-  void read_children(ChildTables& into) override;
+  void read_programs(ProgramTables& into) override;
   // This backend sees no ends of calls, so none can end in a later segment.
   void read_crossings(CrossingSink&) override {}
   Losses losses() const override {
@@ -72,7 +72,7 @@ class SeccompBackend final : public Backend, private ChildReader {
 
  private:
   void* find_extension(std::string_view name) override {
-    return pick<ChildReader, FaultInjector>(name, this, &faults_);
+    return pick<ProgramReader, FaultInjector>(name, this, &faults_);
   }
   struct LaneState {
     std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
@@ -172,7 +172,7 @@ void SeccompBackend::read(Lane lane, CallTable& into) {
   take(shared_.banks[index][bank], &shared_.makers[index][bank], filter_, into);
 }
 
-void SeccompBackend::read_children(ChildTables& into) {
+void SeccompBackend::read_programs(ProgramTables& into) {
   if (is_fork_child()) return;
   for (std::uint32_t i = 0; i < programs_used(); ++i) {
     Bank& bank = shared_.programs[i].banks[state(Lane::kProcess).ended_bank];

@@ -206,7 +206,7 @@ std::string to_text(const Cost& cost) {
   put(text, data->lost);
   put_sites(text, data->table);
   put_table(text, data->table);
-  for (const auto& [program, table] : data->children) {
+  for (const auto& [program, table] : data->programs) {
     text.append(">").append(std::to_string(program.size())).append(":").append(program);
     put_table(text, table);
   }
@@ -240,7 +240,7 @@ Cost cost_from_text(std::string_view text) {
   }
   while (!in.failed() && in.take(';')) take_tally(in, data->table, sites);
   while (!in.failed() && in.take('>')) {
-    CallTable& child = data->children.at(in.text(in.number(':')));
+    CallTable& child = data->programs.at(in.text(in.number(':')));
     while (!in.failed() && in.take(';')) take_tally(in, child, sites);
   }
   in.expect('.');
@@ -254,7 +254,7 @@ Cost sum(const std::vector<Cost>& parts) {
     const detail::CostData* data = detail::CostAccess::data(part);
     if (data == nullptr) return part;
     whole->table.merge(data->table);
-    whole->children.merge(data->children);
+    whole->programs.merge(data->programs);
     if (data->stacks() != nullptr) whole->make_extra().stacks = data->stacks();
     whole->measured = data->measured;
     whole->filter = data->filter;

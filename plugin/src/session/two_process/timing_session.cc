@@ -142,14 +142,14 @@ void TimingSession::add_repetition(const adapter::TimedRepetition& one) {
   columns.cpu_ns = one.cpu_ns;
   const detail::CostData* data = one.cost != nullptr ? detail::CostAccess::data(*one.cost) : nullptr;
   PerRunParts per_run;
-  ChildPerRunParts per_run_of_children;
+  ProgramPerRunParts per_run_of_programs;
   if (data != nullptr) {
     columns.counted_iterations = one.counted_iterations;
     const std::vector<CountedPass> passes = passes_of(one, *data);
     per_run = per_run_parts(passes);
-    per_run_of_children = child_per_run_parts(passes);
+    per_run_of_programs = program_per_run_parts(passes);
     columns.per_run = &per_run;
-    columns.per_run_of_children = &per_run_of_children;
+    columns.per_run_of_programs = &per_run_of_programs;
   }
   recorder_.add(columns, data, data != nullptr ? capabilities_of(*data) : Capabilities{});
 }

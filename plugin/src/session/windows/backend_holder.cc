@@ -60,7 +60,7 @@ std::shared_ptr<const detail::CostData> OpenBackend::with_losses(std::shared_ptr
   if (hidden == 0) return cost;
   std::shared_ptr<detail::CostData> all = new_cost();
   all->table.merge(cost->table);
-  all->children.merge(cost->children);
+  all->programs.merge(cost->programs);
   all->late = cost->late;
   all->lost = cost->lost + hidden;
   if (cost->trace_lost() != 0) all->make_extra().trace_lost = cost->trace_lost();

@@ -62,7 +62,7 @@ void Between::end() {
   if (!hidden.ok()) return;
   cost->lost += hidden.value() - hidden_losses_before_;
   cost->table.merge(of_framework_);
-  const bool has_nothing = is_empty(cost->table) && cost->children.empty() && cost->lost + cost->late == 0;
+  const bool has_nothing = is_empty(cost->table) && cost->programs.empty() && cost->lost + cost->late == 0;
   if (has_nothing || !has_rested_) return;
   csv::WindowColumns columns;
   columns.kind = schema::kKindBetween;
@@ -101,8 +101,8 @@ void Intervals::end() {
 void Intervals::write_row(detail::CostData& cost, std::uint64_t end_ns) {
   // The table has this process's own calls.
   cost.table.clear();
-  for (const auto& [program, table] : cost.children) cost.table.merge(table);
-  cost.children.clear();
+  for (const auto& [program, table] : cost.programs) cost.table.merge(table);
+  cost.programs.clear();
   csv::WindowColumns columns;
   columns.kind = schema::kKindInterval;
   columns.test = shared_.window->test;

@@ -55,7 +55,7 @@ std::string own_line(const detail::CostData& cost, std::uint64_t wall_ns) {
 
 std::string report_line(const detail::CostData& cost, std::uint64_t wall_ns) {
   std::string line = own_line(cost, wall_ns);
-  for (const auto& [program, table] : cost.children) {
+  for (const auto& [program, table] : cost.programs) {
     if (!table.empty())
       line.append("; child ").append(program).append(": ").append(detail::breakdown(table, cost.measured));
   }
@@ -92,7 +92,7 @@ std::string counts_per_call(const CallTable& table, const detail::Measured& meas
 std::string breakdown_per_call(const detail::CostData& cost, std::uint64_t calls) {
   std::string text = counts_per_call(cost.table, cost.measured, calls);
   if (std::uint64_t lost = cost.late + cost.lost; lost > 0) text += ", " + std::to_string(lost) + " lost";
-  for (const auto& [program, table] : cost.children) {
+  for (const auto& [program, table] : cost.programs) {
     if (is_empty(table)) continue;
     text.append("; child ").append(program).append(": ").append(counts_per_call(table, cost.measured, calls));
   }

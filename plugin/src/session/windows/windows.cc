@@ -46,14 +46,14 @@ std::string spoken_name(std::string_view kind, std::string_view test, std::strin
 /// the command, before it was that, have no program of their own.
 void take_children(detail::CostData& cost, const OpenWindow& window) {
   cost.table.clear();
-  for (const auto& [program, table] : cost.children) {
+  for (const auto& [program, table] : cost.programs) {
     const bool is_own = window.own_program.empty() || std::string_view(program) == window.own_program ||
                         std::string_view(program) == window.starter;
     if (is_own) cost.table.merge(table);
   }
-  if (window.own_program.empty()) cost.children.clear();
+  if (window.own_program.empty()) cost.programs.clear();
   for (const std::string& own : {window.own_program, window.starter}) {
-    if (!own.empty()) cost.children.at(own).clear();
+    if (!own.empty()) cost.programs.at(own).clear();
   }
 }
 
@@ -265,7 +265,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes, between_.of_framework());
   tell(&WindowObserver::add_columns, closed);
   const bool has_numbers =
-      cost != nullptr && (!is_empty(cost->table) || !cost->children.empty() || cost->lost + cost->late > 0);
+      cost != nullptr && (!is_empty(cost->table) || !cost->programs.empty() || cost->lost + cost->late > 0);
   if (has_numbers || closed.has_row || window.kind == adapter::Kind::test) {
     shared_.recorder.add(columns, cost.get(), can);
   }

@@ -18,7 +18,7 @@
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
 #include "extras/commands/stub/command.h"
-#include "extras/children/core/child_reader.h"
+#include "core/program_reader.h"
 #include "extras/commands/core/command_memory.h"
 #include "core/selector.h"
 
@@ -140,7 +140,7 @@ const char* reason_of(StoodAside aside) {
   }
 }
 
-class CommandBackend final : public Backend, private ChildReader, private CommandMemory {
+class CommandBackend final : public Backend, private ProgramReader, private CommandMemory {
  public:
   CommandBackend(std::string_view name, CommandCounts* counts, int file)
       : name_(name), counts_(*counts), file_(file), programs_(signal_safe::kPrograms) {}
@@ -157,7 +157,7 @@ class CommandBackend final : public Backend, private ChildReader, private Comman
             .errors = true,
             .latency = counts_.ns_per_tick != 0,
             .bytes = BytesKnown::but_foreign_lengths,
-            .children = true};
+            .programs = true};
   }
   Calibration calibration() const override { return {}; }
   std::string remark() const override {
@@ -171,7 +171,7 @@ class CommandBackend final : public Backend, private ChildReader, private Comman
   std::optional<AcquiredLane> acquire_lane() override { return std::nullopt; }
   Generation boundary(Lane /*lane*/, Next next) override { return next == Next::kArm ? ++generation_ : 0; }
   void read(Lane /*lane*/, CallTable& /*into*/) override {}
-  void read_children(ChildTables& into) override;
+  void read_programs(ProgramTables& into) override;
   void read_crossings(CrossingSink& /*sink*/) override {}
   Losses losses() const override { return {0, load_shared(counts_.lost)}; }
   Result<std::uint64_t> hidden_losses() override;
@@ -179,7 +179,7 @@ class CommandBackend final : public Backend, private ChildReader, private Comman
   Result<void> attach() override { return {}; }
 
  private:
-  void* find_extension(std::string_view name) override { return pick<ChildReader, CommandMemory>(name, this, this); }
+  void* find_extension(std::string_view name) override { return pick<ProgramReader, CommandMemory>(name, this, this); }
   const std::string name_;
   CommandCounts& counts_;
   const int file_;
@@ -198,7 +198,7 @@ std::string CommandBackend::command_memory() const {
   return text.data();
 }
 
-void CommandBackend::read_children(ChildTables& into) {
+void CommandBackend::read_programs(ProgramTables& into) {
   for (std::size_t i = 0; i < programs_.size(); ++i) {
     ProgramCounts& program = counts_.programs[i];
     if (load_shared(program.making) != Making::done) continue;

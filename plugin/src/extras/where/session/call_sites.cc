@@ -207,7 +207,7 @@ void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& i
     }
     into.table.at(site).merge(tally);
   }
-  into.children.merge(cost.children);
+  into.programs.merge(cost.programs);
   into.measured = cost.measured;
   into.filter = cost.filter;
   into.late += cost.late;
