@@ -20,7 +20,7 @@ EXTRAS = {
     "leaks": r"\bLeaks\b|\bleaks\b|LeftOpen|\bmapped_peak\b|MappedPeak",
     "gpu": r"\b[Gg]pu|cupti|CUPTI",
     "profilers": r"WindowTools|bpftrace|\bprofilers?\b",
-    "children": r"ProgramTables|ProgramReader|read_programs|ptions\.children\b",
+    "children": r"ChildCounts|ptions\.children\b",
     "commands": r"\bis_command\b|command_memory|command_counts|program_counts",
 }
 # Comments only speak of extras. A quote in a character begins no text.
