@@ -54,9 +54,10 @@ PLUGIN = {
     "session/two_process": ["core", "libc", "os", "session", "session/backends", "session/options", "session/process",
                             "session/run", "session/windows"],
     # The rooms of extras. A part of a room may know what the layer it is for may know, and that layer.
-    "extras": ["backends/dispatch", "extras/crash/session", "extras/faults/options", "extras/faults/session",
-               "extras/leaks/session", "extras/profilers/session", "extras/trace/session", "extras/where/core",
-               "extras/where/session", "os", "session", "session/options"],
+    "extras": ["backends/dispatch", "extras/crash/dispatch", "extras/crash/session", "extras/faults/dispatch",
+               "extras/faults/options", "extras/faults/session", "extras/leaks/dispatch", "extras/leaks/session",
+               "extras/profilers/session", "extras/trace/dispatch", "extras/trace/session", "extras/where/core",
+               "extras/where/dispatch", "extras/where/session", "os", "session", "session/options"],
     "extras/commands/dispatch": ["backends/common", "backends/dispatch", "core", "extras/commands/core",
                                  "extras/commands/stub", "os"],
     "extras/commands/options": ["session/options"],

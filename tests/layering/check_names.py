@@ -45,9 +45,12 @@ def names(text):
 
 def main():
     faults = []
+    layers = {}
     for tree in TREES + TESTS:
         for folder, _, files in sorted(os.walk(os.path.join(sys.argv[1], tree))):
-            first = {}
+            # Rooms of extras add their files to those of a layer.
+            layer = re.search(r"plugin/src/extras/\w+/(\w+)$", folder)
+            first = layers.setdefault(layer[1], {}) if layer else {}
             for name in sorted(files):
                 path = os.path.join(folder, name)
                 if not name.endswith(".cc") or ALONE.match(os.path.relpath(path, sys.argv[1])):

@@ -27,9 +27,9 @@
 #include <utility>
 
 #include "backends/ebpf/ebpf_backend.h"
-#include "extras/scheduler/core/scheduler_trace.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
+#include "extras/scheduler/core/scheduler_trace.h"
 #include "os/memory.h"
 
 namespace {

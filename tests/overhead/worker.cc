@@ -32,10 +32,10 @@
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
 #endif
-#include "extras/where/core/call_stack.h"
-#include "extras/faults/core/fault_rule.h"
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
+#include "extras/faults/core/fault_rule.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 
 namespace {
@@ -100,7 +100,7 @@ constexpr std::uint64_t kTraced = 500'000;
 
 template <class Wish>
 syscost::Result<std::unique_ptr<syscost::Backend>> open_dispatch(Wish wish) {
-  syscost::BackendRequest request;
+  syscost::dispatch::Request request;
   request.add(std::move(wish));
   return syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, request);
 }
@@ -109,8 +109,8 @@ std::unique_ptr<syscost::Backend> open_backend(std::string_view name) {
   syscost::Result<std::unique_ptr<syscost::Backend>> backend =
       name == "dispatch" || name == "fault" || name == "others"
           ? syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed)
-      : name == "traced" ? open_dispatch(syscost::CallTraceRequest{kTraced, {}})
-      : name == "trap"   ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
+      : name == "traced"     ? open_dispatch(syscost::CallTraceRequest{kTraced, {}})
+      : name == "trap"       ? syscost::dispatch::open_backend(syscost::dispatch::Patching::never)
       : name == "seccomp"    ? open_seccomp(false)
       : name == "unselected" ? open_seccomp(true)
       : name == "where"      ? open_dispatch(syscost::StackWish{})

@@ -23,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `text` as it begins as the name of a folder (plugin/src/extras/profilers/session/artifacts.cc): a changed name also has a hash
-/// at its end.
+/// `text` as it begins as the name of a folder (plugin/src/extras/profilers/session/artifacts.cc): a changed name also
+/// has a hash at its end.
 std::string as_folder(std::string_view text) {
   constexpr std::size_t kLongest = 120;
   std::string name(text.substr(0, kLongest));

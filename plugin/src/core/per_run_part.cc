@@ -75,15 +75,15 @@ PerRunParts per_run_parts(const std::vector<CountedPass>& passes) {
 ProgramPerRunParts program_per_run_parts(const std::vector<CountedPass>& passes) {
   ProgramPerRunParts parts;
   if (!are_exact(passes)) return parts;
-  for (const ProgramTables::Entry& child : passes.back().cost->programs) {
+  for (const ProgramTables::Entry& other : passes.back().cost->programs) {
     Tables tables;
     for (const CountedPass& pass : passes) {
       const auto found = std::find_if(pass.cost->programs.begin(), pass.cost->programs.end(),
-                                      [&](const ProgramTables::Entry& one) { return one.program == child.program; });
+                                      [&](const ProgramTables::Entry& one) { return one.program == other.program; });
       tables.iterations.push_back(pass.iterations);
       tables.tables.push_back(found == pass.cost->programs.end() ? nullptr : &found->table);
     }
-    parts.emplace(child.program, parts_of(tables, passes.back().cost->measured));
+    parts.emplace(other.program, parts_of(tables, passes.back().cost->measured));
   }
   return parts;
 }

@@ -28,7 +28,7 @@ struct PerRunPart {
 
 /// Holds only syscalls with a known number of per-run calls.
 using PerRunParts = std::map<SyscallId, PerRunPart>;
-/// The parts of child processes, by program.
+/// The same of other programs.
 using ProgramPerRunParts = std::map<std::string, PerRunParts, std::less<>>;
 
 /// One of several passes of the same loop. `cost` is not null.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Tally: the numbers of one syscall: calls, errors, bytes and latencies. And the tables of them, of the process and of
-// the programs of its children.
+// other programs.
 //
 // All are used inside measured windows, where a syscall of malloc would be counted as the user's. So all their memory
 // comes from a std::pmr::memory_resource that the owner passes (os/memory.h), and clear() keeps it. Plain data: not
@@ -309,7 +309,7 @@ class CallTable {
   std::size_t used_ = 0;
 };
 
-/// The syscalls of the measured process's descendants, by program and not by process: ids differ from run to run, and a
+/// The syscalls of processes below the measured one, by program and not by process: ids differ from run to run, and a
 /// test that runs `gzip` four times is compared with one that runs it three times.
 ///
 /// Iterates in the order in which programs were first seen: `for (const auto& [program, table] : programs)`.

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <mutex>
 
-#include "extras/trace/core/call_trace.h"
 #include "core/program_reader.h"
+#include "extras/trace/core/call_trace.h"
 
 namespace syscost {
 
@@ -56,7 +56,7 @@ void WindowBook::continue_lane(ThreadLane& thread) {
   if (ended != 0) read_segment(thread.lane, ended);
 }
 
-// Calls of children in a segment of the process belong to every process window that holds the segment.
+// Calls of other programs in a segment of the process belong to every process window that holds the segment.
 void WindowBook::read_programs(Generation ended) {
   programs_->read_programs(segment_programs_);
   for (Window& window : windows_) {

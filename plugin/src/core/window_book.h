@@ -116,7 +116,7 @@ class WindowBook final : private CrossingSink {
   void abandon(Lane lane);
 
   Backend& backend_;
-  CallTrace* const trace_;       // null = none
+  CallTrace* const trace_;         // null = none
   ProgramReader* const programs_;  // null = they are not counted
   std::pmr::memory_resource& memory_;
   SpinLock lock_;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/bytes.h"
-#include "extras/where/core/call_stack.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
+#include "extras/where/core/call_stack.h"
 #include "os/errors.h"
 #include "os/memory.h"
 

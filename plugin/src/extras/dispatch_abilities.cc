@@ -1,38 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// The abilities of this backend, by the rooms of the extras that have them. A room that is not there leaves its own out.
-#include <array>
+// The list of the abilities that extras add to the dispatch backend.
 #include <span>
 
 #include "backends/dispatch/ability.h"
+#include "extras/crash/dispatch/file_recorder.h"
+#include "extras/faults/dispatch/fault_injector.h"
+#include "extras/leaks/dispatch/mapped_peak.h"
+#include "extras/trace/dispatch/trace.h"
+#include "extras/where/dispatch/call_stacks.h"
 
 namespace syscost::dispatch {
 
-MadeAbility make_call_stacks(const AbilityContext& context);
-MadeAbility make_trace(const AbilityContext& context);
-MadeAbility make_fault_injector(const AbilityContext& context);
-MadeAbility make_file_recorder(const AbilityContext& context);
-MadeAbility make_mapped_peak(const AbilityContext& context);
-
 std::span<const AbilityMaker> ability_makers() {
+  // In this order: faults show the stacks of calls, if these have some.
   static constexpr AbilityMaker kMakers[] = {
-#if __has_include("extras/where/dispatch/call_stacks.h")
-      {make_call_stacks, true},
-#endif
-#if __has_include("extras/trace/dispatch/trace.h")
-      {make_trace, false},
-#endif
-#if __has_include("extras/faults/dispatch/fault_injector.h")
-      {make_fault_injector, false},
-#endif
-#if __has_include("extras/crash/dispatch/file_recorder.h")
-      {make_file_recorder, false},
-#endif
-#if __has_include("extras/leaks/dispatch/mapped_peak.h")
-      {make_mapped_peak, false},
-#endif
-      {nullptr, false}};
-  return std::span(kMakers).first(std::size(kMakers) - 1);
+      {make_call_stacks, true},    {make_trace, false},       {make_fault_injector, false},
+      {make_file_recorder, false}, {make_mapped_peak, false},
+  };
+  return kMakers;
 }
 
 }  // namespace syscost::dispatch

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// The options of the extras, as members of Options. Their flags and checks are in its room.
+// The options of the extras, as members of Options. Their flags and checks are in the room of each.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
 #include "extras/faults/options/fault_rules.h"
+#include "extras/where/core/call_stack.h"
 
 namespace syscost::session {
 

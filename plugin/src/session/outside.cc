@@ -11,9 +11,9 @@
 #include <memory>
 #include <string>
 
-#include "extras/commands/core/command_memory.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
+#include "extras/commands/core/command_memory.h"
 #include "os/message_output.h"
 #include "os/text.h"
 #include "session/backends/open_backend.h"

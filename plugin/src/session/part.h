@@ -29,7 +29,8 @@ class Part {
 
   /// If the options ask for an answer instead of a run (--syscost_bpf list): gives it, and returns the exit code.
   virtual std::optional<int> answer() { return std::nullopt; }
-  /// Opens what the options request, once. Fails if that is not possible.
+  /// Opens what the options request, unless it is open. Fails if that is not possible. Options that are read later may
+  /// start it again.
   virtual Result<void> start() { return {}; }
   /// The text about it after the backend's name in the header line; empty = none.
   virtual std::string note() const { return {}; }
@@ -40,10 +41,11 @@ class Part {
   /// What observes passes of loops; null = nothing.
   virtual LoopTools* loop_tools() { return nullptr; }
 
-  /// The last thing before a test begins; the first when it has ended, where a second call does nothing; and where its
-  /// body has ended and may run again.
+  /// The last step before a test begins.
   virtual void begin_test() {}
+  /// The first step when it has ended. A second call does nothing.
   virtual void end_test() {}
+  /// Where its body has ended, and may run again.
   virtual void pause_test() {}
 
   /// When the tests have ended, before their last rows are written.

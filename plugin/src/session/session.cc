@@ -15,12 +15,12 @@
 #include <optional>
 #include <utility>
 
+#include "extras/commands/options/command_options.h"
 #include "os/environment.h"
 #include "os/errors.h"
 #include "os/message_output.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
-#include "extras/commands/options/command_options.h"
 #include "session/loops/loop_run.h"
 #include "session/options/option_table.h"
 #include "session/process/messages.h"

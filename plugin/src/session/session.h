@@ -2,8 +2,8 @@
 //
 // Session: what a process measures, from its first window to its end.
 //
-// It starts what the options request, and holds what measures: windows, scopes, loops, and the parts of extras. All share
-// a Measurement. A process has one session, which is made at its first use: process_session() gives it. Tests
+// It starts what the options request, and holds what measures: windows, scopes, loops, and the parts of extras. All
+// share a Measurement. A process has one session, which is made at its first use: process_session() gives it. Tests
 // make others. When the process ends by itself, the session writes what still waits.
 #pragma once
 

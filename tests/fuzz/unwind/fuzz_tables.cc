@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
+#include "backends/dispatch/stub/user_memory.h"
 #include "extras/where/dispatch/call_stacks.h"
 #include "extras/where/stub/unwind.h"
-#include "backends/dispatch/stub/user_memory.h"
 #include "require.h"
 
 namespace syscost::dispatch::fuzz {

@@ -21,8 +21,8 @@
 
 #include "../sanitized.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "extras/where/stub/common/where.h"
 #include "call_stacks.h"
+#include "extras/where/stub/common/where.h"
 
 namespace syscost::dispatch {
 namespace {

@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "../sanitized.h"
-#include "extras/faults/dispatch/fault_injector.h"
 #include "extras/faults/core/fault_rule.h"
+#include "extras/faults/dispatch/fault_injector.h"
 #include "opened.h"
 
 namespace syscost::dispatch {

@@ -12,8 +12,8 @@
 #include <memory>
 #include <utility>
 
-#include "extras/faults/seccomp/fault_injector.h"
 #include "extras/faults/core/fault_rule.h"
+#include "extras/faults/seccomp/fault_injector.h"
 #include "in_child.h"
 
 namespace syscost::seccomp {

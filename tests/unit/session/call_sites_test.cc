@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
 #include "csv/window_rows.h"
+#include "extras/where/core/call_stack.h"
 
 namespace syscost::session {
 namespace {

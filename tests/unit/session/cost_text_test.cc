@@ -6,8 +6,8 @@
 #include <iterator>
 #include <memory>
 
-#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
+#include "extras/where/core/call_stack.h"
 #include "syscost/counting.h"
 
 namespace syscost::adapter {

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "session/loops/loop_run.h"
 #include "extras/profilers/session/tools.h"
+#include "session/loops/loop_run.h"
 
 namespace syscost::session {
 namespace {

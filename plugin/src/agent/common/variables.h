@@ -9,7 +9,7 @@ namespace syscost::agent {
 constexpr const char* kPreloadVariable = "_SYSCOST_PRELOAD";
 
 /// Where the programs of a command count themselves: the memory in which they do, and its mark. Known to
-/// backends/dispatch/stub/command.h.
+/// extras/commands/stub/command.h.
 constexpr const char* kCommandVariable = "_SYSCOST_COMMAND";
 
 /// A file to which programs below write a line for each program that cannot be measured: one of these words, a space,

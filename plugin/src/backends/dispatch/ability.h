@@ -10,10 +10,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "backends/dispatch/request.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "core/backend_request.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {
@@ -31,17 +32,20 @@ class Ability {
   virtual std::string remark() const { return {}; }
   /// Looks at what may have changed unseen.
   virtual void check() {}
-  /// Before and after a stretch in which the stub does not see the program's calls.
-  virtual void begin_unseen() {}
+  /// After a stretch in which the stub did not see the program's calls.
   virtual void end_unseen() {}
 
  protected:
   Ability() = default;
 };
 
-/// What an ability may use. Request and lanes outlive it.
+using Abilities = std::vector<std::unique_ptr<Ability>>;
+
+/// What an ability may use. The request is there only while make() runs; its filter, and all the rest, outlive the
+/// ability.
 struct AbilityContext {
-  const BackendRequest& request;
+  const Request& request;
+  const Abilities& made;  ///< So far.
   const Lanes& lanes;
   signal_safe::Thread& opener;
   bool sees_all;  ///< The calls of threads older than the backend pass the stub, too.
@@ -52,8 +56,12 @@ using MadeAbility = Result<std::unique_ptr<Ability>>;  ///< Null: the request do
 
 struct AbilityMaker {
   MadeAbility (*make)(const AbilityContext& context);
-  bool is_calibrated;  ///< It is made before the calls that show what counting costs.
+  bool is_before_calibration;  ///< It is made before the calls that show what counting costs.
 };
+/// In the order in which they are made.
 std::span<const AbilityMaker> ability_makers();
+
+/// That of the first that has it; null = none.
+void* find_among(const Abilities& abilities, std::string_view name);
 
 }  // namespace syscost::dispatch

@@ -49,12 +49,13 @@ class DispatchBackend final : public Backend {
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
-  Result<void> start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock);
+  Result<void> start(const Request& request, double unobserved_ns, const ClockRate& clock);
   /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. Call it after
   /// start(), because the filter may leave out the calls of its proof.
   void select(const Filter& filter);
-  /// Makes the abilities that the request wishes, or that cost nothing. Those that are not calibrated: after start().
-  Result<void> make_abilities(const BackendRequest& request, bool that_are_calibrated);
+  /// Makes the abilities that the request wishes, or that cost nothing. Those that are made after calibration: after
+  /// start().
+  Result<void> make_abilities(const Request& request, bool before_calibration);
   /// Call it after start(), which finds out if there are older threads.
   void start_file_kinds();
 
@@ -94,12 +95,7 @@ class DispatchBackend final : public Backend {
   }
 
  private:
-  void* find_extension(std::string_view name) override {
-    for (const std::unique_ptr<Ability>& one : abilities_) {
-      if (void* found = one->find(name); found != nullptr) return found;
-    }
-    return nullptr;
-  }
+  void* find_extension(std::string_view name) override { return find_among(abilities_, name); }
   Result<void> prove();
   /// Counts the other threads of this process: notes if the opener is alone, and which threads are never seen.
   void count_others();
@@ -124,12 +120,12 @@ class DispatchBackend final : public Backend {
   Calibration calibration_;
   std::string remark_;
   AskedKinds kinds_;
-  std::vector<std::unique_ptr<Ability>> abilities_;  // last: they use what stands above
+  Abilities abilities_;  // last: they use what stands above
 };
 
 // ---- start and end --------------------------------------------------------------------------------------------------
 
-Result<void> DispatchBackend::start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock) {
+Result<void> DispatchBackend::start(const Request& request, double unobserved_ns, const ClockRate& clock) {
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -242,11 +238,12 @@ void DispatchBackend::select(const Filter& filter) {
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
-Result<void> DispatchBackend::make_abilities(const BackendRequest& request, bool that_are_calibrated) {
-  const AbilityContext context{request, lanes_, *opener_, patching_ == Patching::allowed,
-                               [this] { return older_.count_unseen() + unwatched_.count_unseen(); }};
+Result<void> DispatchBackend::make_abilities(const Request& request, bool before_calibration) {
+  const AbilityContext context{request, abilities_, lanes_, *opener_, patching_ == Patching::allowed, [this] {
+                                 return older_.count_unseen() + unwatched_.count_unseen();
+                               }};
   for (const AbilityMaker& maker : ability_makers()) {
-    if (maker.is_calibrated != that_are_calibrated) continue;
+    if (maker.is_before_calibration != before_calibration) continue;
     MadeAbility made = maker.make(context);
     if (!made.ok()) return made.failure();
     if (made.value() == nullptr) continue;
@@ -300,7 +297,6 @@ Result<void> DispatchBackend::detach() {
                    "measure times without the sanitizer"};
   }
   kinds_.pause();
-  for (const std::unique_ptr<Ability>& one : abilities_) one->begin_unseen();
   unwatched_.begin_timed_passes();
   detached_ = signal_safe::calling_thread(guard);
   // The signal stacks of other threads are ours, so their handlers still need our handler.
@@ -335,6 +331,13 @@ Result<void> DispatchBackend::attach() {
 
 }  // namespace
 
+void* find_among(const Abilities& abilities, std::string_view name) {
+  for (const std::unique_ptr<Ability>& one : abilities) {
+    if (void* found = one->find(name); found != nullptr) return found;
+  }
+  return nullptr;
+}
+
 Result<void> try_backend() {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts;
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible;
@@ -342,7 +345,7 @@ Result<void> try_backend() {
   return try_in_child();
 }
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const BackendRequest& request) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Request& request) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {

@@ -19,9 +19,9 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "backends/dispatch/stub/file_kinds.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 #include "core/syscall_id.h"
+#include "extras/trace/stub/trace.h"
 #include "os/descriptors.h"
 
 namespace syscost::dispatch {

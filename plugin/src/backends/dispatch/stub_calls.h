@@ -30,8 +30,8 @@ void start_user_copies(bool sees_all);
 /// seen.
 void check_user_copies();
 
-/// Decides whether the stub may copy strings of the program for a trace (stub/trace.h). start() and check() are for
-/// between windows.
+/// Decides whether the stub may copy strings of the program for a trace (extras/trace/stub). start() and check() are
+/// for between windows.
 class StringCopies {
  public:
   /// Tries process_vm_readv. `sees_all`: as for why_no_call_of_ours().

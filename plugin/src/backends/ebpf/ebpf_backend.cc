@@ -17,11 +17,11 @@
 #include "backends/common/self_test.h"
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/process_attachment.h"
-#include "extras/scheduler/ebpf/scheduler_events.h"
 #include "backends/ebpf/segments.h"
 #include "core/program_reader.h"
 #include "extras/leaks/core/mapped_peak.h"
 #include "extras/scheduler/core/scheduler_trace.h"
+#include "extras/scheduler/ebpf/scheduler_events.h"
 #include "os/confinement.h"
 #include "os/detached_process.h"
 #include "os/memory.h"
@@ -130,7 +130,8 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
   }
   void* find_extension(std::string_view name) override {
     const bool has_scheduler = !memory_.scheduler.empty() && !is_fork_child();
-    return pick<ProgramReader, MappedPeakMeter, SchedulerTrace>(name, this, this, has_scheduler ? &scheduler_ : nullptr);
+    return pick<ProgramReader, MappedPeakMeter, SchedulerTrace>(name, this, this,
+                                                                has_scheduler ? &scheduler_ : nullptr);
   }
   // It has no shared memory: each function asks first.
   bool is_fork_child() const { return programs_.is_fork_child(); }

@@ -23,12 +23,12 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_identity.h"
 #include "core/selector.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
+#include "extras/faults/seccomp/fault_book.h"
 
 namespace syscost::seccomp {
 

@@ -22,8 +22,8 @@
 #include <cstring>
 #include <iterator>
 
-#include "extras/faults/seccomp/fault_judge.h"
 #include "backends/seccomp/filters.h"
+#include "extras/faults/seccomp/fault_judge.h"
 #include "os/detached_process.h"
 
 namespace syscost::seccomp {

@@ -16,12 +16,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/program_identity.h"
 #include "backends/seccomp/shared.h"
 #include "core/syscall_id.h"
 #include "core/tally.h"
+#include "extras/faults/seccomp/fault_book.h"
 
 namespace syscost::seccomp {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "session/backends/doctor.h"
 #include "extras/faults/options/fault_rules.h"
+#include "session/backends/doctor.h"
 #include "session/options/option_table.h"
 
 #if SYSCOST_HAS_EBPF
@@ -20,8 +20,8 @@
 #include "extras/gpu/ioctl/drivers.h"
 #endif
 #if SYSCOST_HAS_DISPATCH
-#include "extras/commands/dispatch/command_backend.h"
 #include "backends/dispatch/dispatch_backend.h"
+#include "extras/commands/dispatch/command_backend.h"
 #endif
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
@@ -159,7 +159,7 @@ OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, co
   }
   // Dispatch ends at fork: a child runs without the handler that counts.
   if (request.children) return counts_no_children(name);
-  syscost::BackendRequest wanted;
+  dispatch::Request wanted;
   wanted.filter = request.filter;
   wanted.details = request.details;
   if (request.trace_events > 0) wanted.add(trace_request(request.trace_events));

@@ -243,7 +243,8 @@ void LoopRun::choose_phase() {
     phase_ = Phase::timed;
   }
   // A tool that runs inside the process changes it for good: no later pass is free of the tool, so none is timed.
-  if (phase_ == Phase::timed && (pass_ == plan_.repeats || (loops_.tools() != nullptr && loops_.tools()->run_inside()))) {
+  if (phase_ == Phase::timed &&
+      (pass_ == plan_.repeats || (loops_.tools() != nullptr && loops_.tools()->run_inside()))) {
     pass_ = 0;
     attach_backend();
     phase_ = Phase::counted;

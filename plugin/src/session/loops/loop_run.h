@@ -122,7 +122,7 @@ class LoopRun {
   OpenBackend* opened_ = nullptr;
   std::vector<TimedPass> timed_;
   std::vector<std::shared_ptr<detail::CostData>> counted_;
-  bool is_traced_ = false;  // the traced pass was made
+  bool is_traced_ = false;                    // the traced pass was made
   std::shared_ptr<detail::CostData> traced_;  // our counts in it; null if nothing counted
 };
 

@@ -15,6 +15,8 @@ namespace syscost::session {
 class LoopTools {
  public:
   virtual ~LoopTools() = default;
+  LoopTools(const LoopTools&) = delete;
+  LoopTools& operator=(const LoopTools&) = delete;
 
   /// True when the run has tools.
   virtual bool has_tools() const = 0;
@@ -31,6 +33,9 @@ class LoopTools {
   virtual bool end_pass() = 0;
   /// Writes files and rows of the last pass; returns the lines for people. `counted` is null if nothing counted.
   virtual std::vector<std::string> conclude_pass(csv::WindowColumns columns, const detail::CostData* counted) = 0;
+
+ protected:
+  LoopTools() = default;
 };
 
 }  // namespace syscost::session

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The table of options: one entry for each flag and variable. Those of the core are here, those of an extra in
-// its room (extras).
+// its room below extras/.
 //
 // Parsing and its errors (options.cc), --syscost_help (help.cc), the tables of docs/flags.md
 // (tests/docs/flags_page_test.cc) and the completions of shells (bench_tool/shell) are made of it. So a new option is

@@ -18,8 +18,8 @@
 
 #include "core/selector.h"
 #include "core/syscall_id.h"
-#include "os/errors.h"
 #include "extras/extra_options.h"
+#include "os/errors.h"
 
 namespace syscost::session {
 

@@ -16,8 +16,8 @@
 #include <string>
 #include <string_view>
 
-#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
+#include "extras/where/core/call_stack.h"
 #include "session/process/messages.h"
 #include "session/session.h"
 #include "syscost/counting.h"

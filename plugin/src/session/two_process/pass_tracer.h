@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "extras/profilers/session/tracing.h"
 #include "os/errors.h"
 #include "session/session.h"
-#include "extras/profilers/session/tracing.h"
 #include "syscost/cost.h"
 
 namespace syscost::session {

@@ -8,12 +8,12 @@
 
 #include "core/cost_data.h"
 #include "core/per_run_part.h"
+#include "extras/profilers/session/profiler_session.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
 #include "session/options/option_table.h"
 #include "session/process/messages.h"
 #include "session/run/run_info.h"
-#include "extras/profilers/session/profiler_session.h"
 #include "session/two_process/pass_tracer.h"
 
 namespace syscost::session {

@@ -13,8 +13,8 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
-#include "extras/faults/core/fault_rule.h"
 #include "core/window_book.h"
+#include "extras/faults/core/fault_rule.h"
 #include "os/errors.h"
 #include "session/options/options.h"
 

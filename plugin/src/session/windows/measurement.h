@@ -26,11 +26,11 @@
 
 #include "core/cost_data.h"
 #include "csv/window_rows.h"
+#include "extras/where/session/call_sites.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
 #include "session/options/options.h"
-#include "extras/where/session/call_sites.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/open_window.h"
 #include "session/windows/recorder.h"

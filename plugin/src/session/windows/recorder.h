@@ -21,10 +21,10 @@
 #include "core/tally.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
+#include "extras/where/session/call_sites.h"
 #include "os/errors.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
-#include "extras/where/session/call_sites.h"
 #include "session/windows/scope_records.h"
 
 namespace syscost::session {

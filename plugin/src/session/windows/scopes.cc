@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/between_and_intervals.h"

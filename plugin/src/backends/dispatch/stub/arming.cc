@@ -10,14 +10,14 @@
 #include <atomic>
 #include <cstddef>
 
-#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/common/raw.h"
-#include "extras/where/stub/common/where.h"
-#include "extras/faults/stub/rules.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/signals.h"
-#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/commands/stub/command.h"
+#include "extras/faults/stub/rules.h"
+#include "extras/where/stub/common/where.h"
+#include "extras/where/stub/unwind.h"
 
 namespace syscost::signal_safe {
 namespace {

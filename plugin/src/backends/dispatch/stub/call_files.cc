@@ -9,9 +9,9 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/user_memory.h"
 #include "extras/faults/stub/rules.h"
 #include "extras/trace/stub/trace.h"
-#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -7,8 +7,8 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/special.h"
-#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/where/stub/unwind.h"
 
 // NOLINTBEGIN(readability-identifier-naming): places in the stub
 extern "C" {

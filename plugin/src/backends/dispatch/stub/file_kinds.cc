@@ -9,9 +9,9 @@
 #include <cerrno>
 
 #include "backends/dispatch/stub/common/raw.h"
-#include "extras/trace/stub/trace.h"
 #include "core/tables/byte_sources.h"
 #include "core/tables/terminals.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -5,11 +5,11 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/bytes.h"
-#include "extras/where/stub/call_stacks.h"
 #include "backends/dispatch/stub/cells.h"
-#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/frames.h"
+#include "extras/commands/stub/command.h"
 #include "extras/trace/stub/trace.h"
+#include "extras/where/stub/call_stacks.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -12,8 +12,8 @@
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/record.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::signal_safe {
 

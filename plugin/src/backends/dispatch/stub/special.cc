@@ -11,20 +11,20 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/arming.h"
-#include "extras/where/stub/call_stacks.h"
-#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/common/call.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "extras/faults/stub/rules.h"
 #include "backends/dispatch/stub/file_kinds.h"
-#include "extras/crash/stub/file_log.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/special_calls.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/commands/stub/command.h"
+#include "extras/crash/stub/file_log.h"
+#include "extras/faults/stub/rules.h"
+#include "extras/trace/stub/trace.h"
+#include "extras/where/stub/call_stacks.h"
 
 namespace syscost::signal_safe {
 

@@ -7,8 +7,8 @@
 
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/common/state.h"
-#include "extras/trace/stub/trace.h"
 #include "core/tables/byte_sources.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -4,8 +4,8 @@
 // `child` is null for the process's own threads; the compiler knows which.
 #pragma once
 
-#include "bytes.bpf.h"
 #include "../../../extras/children/bpf/children.bpf.h"
+#include "bytes.bpf.h"
 #include "details.bpf.h"
 #include "directory.bpf.h"
 

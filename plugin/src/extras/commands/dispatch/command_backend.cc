@@ -17,10 +17,10 @@
 #include "backends/common/counts.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
-#include "extras/commands/stub/command.h"
 #include "core/program_reader.h"
-#include "extras/commands/core/command_memory.h"
 #include "core/selector.h"
+#include "extras/commands/core/command_memory.h"
+#include "extras/commands/stub/command.h"
 
 namespace syscost::dispatch {
 namespace {

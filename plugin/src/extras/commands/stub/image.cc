@@ -16,12 +16,12 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/arming.h"
-#include "extras/commands/stub/command.h"
 #include "backends/dispatch/stub/common/call.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
 #include "backends/dispatch/stub/signals.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/commands/stub/command.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -24,9 +24,7 @@ class Files final : public FileRecorder, public Ability {
   Result<void> start(std::span<const FileKey> files) override;
   void mark(std::string_view name) override;
   Result<std::vector<FileCall>> stop() override;
-  void* find(std::string_view name) override {
-    return name == kExtension ? static_cast<FileRecorder*>(this) : nullptr;
-  }
+  void* find(std::string_view name) override { return name == kExtension ? static_cast<FileRecorder*>(this) : nullptr; }
 
  private:
   /// True if no thread writes a record any more.
@@ -36,5 +34,7 @@ class Files final : public FileRecorder, public Ability {
   StringCopies copies_;
   char* memory_ = nullptr;
 };
+
+MadeAbility make_file_recorder(const AbilityContext& context);
 
 }  // namespace syscost::dispatch

@@ -11,11 +11,11 @@
 #include <set>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
 #include "extras/crash/core/file_calls.h"
 #include "extras/crash/states/image.h"
 #include "extras/crash/states/journal.h"
 #include "extras/crash/states/trials.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/process/contained_child.h"
 #include "session/process/messages.h"

@@ -10,10 +10,10 @@
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/call_files.h"
 #include "backends/dispatch/stub/common/raw.h"
-#include "extras/where/stub/common/where.h"
 #include "backends/dispatch/stub/record.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/trace/stub/trace.h"
+#include "extras/where/stub/common/where.h"
 
 namespace syscost::signal_safe {
 namespace {

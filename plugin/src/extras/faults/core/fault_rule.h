@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
-#include "extras/trace/core/call_trace.h"
 #include "core/selector.h"
+#include "extras/trace/core/call_trace.h"
+#include "extras/where/core/call_stack.h"
 #include "os/errors.h"
 
 namespace syscost {

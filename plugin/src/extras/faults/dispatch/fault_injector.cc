@@ -11,8 +11,8 @@
 
 #include "arguments/arguments.h"
 #include "backends/dispatch/stub/arming.h"
-#include "extras/faults/stub/rules.h"
 #include "backends/dispatch/stub/signals.h"
+#include "extras/faults/stub/rules.h"
 #include "extras/trace/stub/trace.h"
 #include "os/spin_lock.h"
 
@@ -226,7 +226,7 @@ FaultCounts Faults::counts(FaultId id) const {
 Result<void> Faults::begin_stacks() {
   Thread* const thread = signal_safe::calling_thread(enter());
   const std::lock_guard guard(g_lock);
-  if (stacks_ != nullptr) {
+  if (stacks() != nullptr) {
     CallStacks::check_modules();
     return {};
   }
@@ -304,7 +304,8 @@ void Faults::end_own_work(void* thread) {
 }
 
 MadeAbility make_fault_injector(const AbilityContext& context) {
-  return std::unique_ptr<Ability>(std::make_unique<Faults>(context.count_unseen_threads));
+  const auto* const of_calls = static_cast<StackSource*>(find_among(context.made, StackSource::kExtension));
+  return std::unique_ptr<Ability>(std::make_unique<Faults>(context.count_unseen_threads, of_calls));
 }
 
 }  // namespace syscost::dispatch

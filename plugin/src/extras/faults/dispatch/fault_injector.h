@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The rules of stub/faults.h, from outside of the user's calls.
+// The rules of stub/rules.h, from outside of the user's calls.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "backends/dispatch/ability.h"
-#include "extras/where/dispatch/call_stacks.h"
 #include "extras/faults/core/fault_rule.h"
+#include "extras/where/dispatch/call_stacks.h"
 
 namespace syscost::dispatch {
 
 class Faults final : public FaultInjector, public Ability {
  public:
-  /// `unseen_threads`: how many threads the backend does not see.
-  explicit Faults(std::function<std::size_t()> unseen_threads)
-      : unseen_threads_(std::move(unseen_threads)), stacks_(CallStacks::running()) {}
+  /// `unseen_threads`: how many threads the backend does not see. `of_calls`: the stacks of its calls; null = none.
+  Faults(std::function<std::size_t()> unseen_threads, const StackSource* of_calls)
+      : unseen_threads_(std::move(unseen_threads)), of_calls_(of_calls) {}
   /// Closes every rule.
   ~Faults() override;
   Faults(const Faults&) = delete;
@@ -30,7 +30,7 @@ class Faults final : public FaultInjector, public Ability {
   std::size_t count_unreached_threads() const override { return unseen_threads_(); }
   FaultCounts counts(FaultId rule) const override;
   Result<void> begin_stacks() override;
-  const StackSource* stacks() const override { return stacks_.get(); }
+  const StackSource* stacks() const override { return of_calls_ != nullptr ? of_calls_ : stacks_.get(); }
   std::vector<FaultHit> hits(FaultId rule) const override;
   void stop(FaultId rule) override;
   void close(FaultId rule) override;
@@ -46,7 +46,10 @@ class Faults final : public FaultInjector, public Ability {
 
  private:
   std::function<std::size_t()> unseen_threads_;
-  std::shared_ptr<CallStacks> stacks_;  // those of the backend, if it has some
+  const StackSource* const of_calls_;
+  std::shared_ptr<CallStacks> stacks_;  // of forbidden calls alone
 };
+
+MadeAbility make_fault_injector(const AbilityContext& context);
 
 }  // namespace syscost::dispatch

@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "backends/seccomp/listener.h"
-#include "extras/faults/core/fault_rule.h"
 #include "core/tables/fault_choice.h"
+#include "extras/faults/core/fault_rule.h"
 
 namespace syscost::seccomp {
 

@@ -5,10 +5,10 @@
 
 #include <vector>
 
-#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/seccomp_backend.h"
 #include "backends/seccomp/shared.h"
 #include "extras/faults/core/fault_rule.h"
+#include "extras/faults/seccomp/fault_book.h"
 #include "os/errors.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"

@@ -11,9 +11,9 @@
 #include <iterator>
 #include <limits>
 
-#include "extras/faults/seccomp/fault_book.h"
 #include "backends/seccomp/supervisor.h"
 #include "core/syscall_id.h"
+#include "extras/faults/seccomp/fault_book.h"
 
 namespace syscost::seccomp {
 namespace {

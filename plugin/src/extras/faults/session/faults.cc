@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "arguments/call_text.h"
-#include "extras/faults/core/fault_rule.h"
 #include "core/syscall_table.h"
-#include "os/memory.h"
+#include "extras/faults/core/fault_rule.h"
 #include "extras/faults/options/fault_rules.h"
+#include "os/memory.h"
 #include "session/process/messages.h"
 #include "session/windows/backend_holder.h"
 #include "syscost/adapter.h"

@@ -13,9 +13,9 @@
 #include <utility>
 
 #include "extras/faults/core/fault_rule.h"
+#include "extras/faults/session/faults.h"
 #include "os/proc.h"
 #include "os/program_files.h"
-#include "extras/faults/session/faults.h"
 #include "session/process/contained_child.h"
 #include "session/windows/backend_holder.h"
 #include "syscost/adapter.h"

@@ -11,10 +11,10 @@
 #include "backends/dispatch/stub/call_files.h"
 #include "backends/dispatch/stub/common/raw.h"
 #include "backends/dispatch/stub/record.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub/user_memory.h"
 #include "core/tables/fault_choice.h"
 #include "core/tables/stretches.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::signal_safe {
 namespace {

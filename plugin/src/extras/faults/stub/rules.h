@@ -2,9 +2,9 @@
 //
 // The rules by which calls of the program fail, wait or are noted: a client of call.h.
 //
-// The backend opens and closes rules (extras/faults/dispatch/fault_injector.h); each is complete before it is open. Threads only
-// count in it. A rule's place is used again: its counts hold the rule's generation, and a thread that has been asked
-// about an earlier rule there cannot count in the later one.
+// The backend opens and closes rules (extras/faults/dispatch/fault_injector.h); each is complete before it is open.
+// Threads only count in it. A rule's place is used again: its counts hold the rule's generation, and a thread that has
+// been asked about an earlier rule there cannot count in the later one.
 //
 // The rule that was opened last is asked first. A call that it answers never reaches the rules around it, as if it
 // stood between them and the program. Rules that only note calls (is_watch) see them all the same.

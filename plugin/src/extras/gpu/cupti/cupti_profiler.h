@@ -9,8 +9,8 @@
 #include <memory>
 #include <string>
 
-#include "os/errors.h"
 #include "extras/profilers/profiler.h"
+#include "os/errors.h"
 
 namespace syscost::gpu::cupti {
 

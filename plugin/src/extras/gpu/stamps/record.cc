@@ -14,11 +14,11 @@
 #include <string_view>
 #include <vector>
 
-#include "os/files.h"
 #include "extras/profilers/profiler.h"
-#include "session/session.h"
 #include "extras/profilers/session/artifacts.h"
 #include "extras/profilers/session/tracing.h"
+#include "os/files.h"
+#include "session/session.h"
 #include "syscost/adapter.h"
 #include "syscost/gpu/stamp_figures.h"
 #include "syscost/gpu/stamp_file.h"

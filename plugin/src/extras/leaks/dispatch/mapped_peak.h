@@ -44,4 +44,6 @@ class MappedPeak final : public MappedPeakMeter, public Ability {
   bool has_filter_ = false;
 };
 
+MadeAbility make_mapped_peak(const AbilityContext& context);
+
 }  // namespace syscost::dispatch

@@ -19,7 +19,8 @@ LeakCheck::~LeakCheck() = default;
 
 std::string LeakCheck::left() const {
   const KeptErrno kept;
-  return session::process_session().part<session::Leaks>().left_since(static_cast<const session::OpenThings*>(before_.get()));
+  return session::process_session().part<session::Leaks>().left_since(
+      static_cast<const session::OpenThings*>(before_.get()));
 }
 
 }  // namespace syscost

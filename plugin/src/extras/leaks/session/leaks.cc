@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
 #include "extras/leaks/core/mapped_peak.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/process/messages.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "extras/profilers/launcher/launcher_link.h"
 #include "os/confinement.h"
 #include "os/errors.h"
-#include "extras/profilers/launcher/launcher_link.h"
 
 namespace syscost::profilers {
 

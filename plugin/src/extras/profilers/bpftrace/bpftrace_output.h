@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "os/errors.h"
 #include "extras/profilers/profiler.h"
+#include "os/errors.h"
 
 namespace syscost::profilers {
 

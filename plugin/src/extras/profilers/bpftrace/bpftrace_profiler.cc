@@ -12,7 +12,6 @@
 #include <string_view>
 #include <utility>
 
-#include "os/confinement.h"
 #include "extras/profilers/bpftrace/bpftrace_diagnosis.h"
 #include "extras/profilers/bpftrace/bpftrace_output.h"
 #include "extras/profilers/bpftrace/bpftrace_text.h"
@@ -21,6 +20,7 @@
 #include "extras/profilers/launcher/launcher_link.h"
 #include "extras/profilers/launcher/protocol.h"
 #include "extras/profilers/profiler.h"
+#include "os/confinement.h"
 
 namespace syscost::profilers {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "os/errors.h"
 #include "extras/profilers/launcher/launcher_link.h"
+#include "os/errors.h"
 
 namespace syscost::profilers {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/selector.h"
-#include "os/files.h"
 #include "extras/profilers/find_tools.h"
+#include "os/files.h"
 
 namespace syscost::profilers {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "os/errors.h"
 #include "extras/profilers/profiler.h"
+#include "os/errors.h"
 
 namespace syscost::profilers {
 

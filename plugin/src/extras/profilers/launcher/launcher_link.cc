@@ -15,12 +15,12 @@
 #include <string_view>
 #include <utility>
 
+#include "extras/profilers/launcher/protocol.h"
 #include "libc/clock_and_mutex.h"
 #include "os/descriptors.h"
 #include "os/detached_process.h"
 #include "os/files.h"
 #include "os/own_calls.h"
-#include "extras/profilers/launcher/protocol.h"
 
 namespace syscost::profilers {
 namespace {

@@ -16,12 +16,12 @@
 #include <sstream>
 #include <utility>
 
-#include "os/files.h"
-#include "os/text.h"
 #include "extras/profilers/find_tools.h"
 #include "extras/profilers/launcher/launcher_link.h"
 #include "extras/profilers/launcher/protocol.h"
 #include "extras/profilers/profiler.h"
+#include "os/files.h"
+#include "os/text.h"
 
 namespace syscost::profilers {
 namespace {

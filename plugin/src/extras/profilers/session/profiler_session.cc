@@ -5,9 +5,9 @@
 #include <iterator>
 #include <utility>
 
+#include "extras/profilers/session/findings.h"
 #include "os/errors.h"
 #include "session/run/run_info.h"
-#include "extras/profilers/session/findings.h"
 #include "syscost/schema.h"
 
 namespace syscost::session {

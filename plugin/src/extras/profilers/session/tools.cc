@@ -23,7 +23,8 @@ Result<std::unique_ptr<profilers::Profiler>> make_cupti([[maybe_unused]] const O
 #if SYSCOST_HAS_GPU_CUPTI
   return gpu::cupti::make_profiler(options.cupti_library);
 #else
-  return Failure{"this libsyscost was built without CUPTI", "build it with plugin/src/extras/gpu/cupti and nlohmann-json"};
+  return Failure{"this libsyscost was built without CUPTI",
+                 "build it with plugin/src/extras/gpu/cupti and nlohmann-json"};
 #endif
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "extras/profilers/profiler.h"
-#include "session/options/options.h"
 #include "extras/profilers/session/findings.h"
+#include "session/options/options.h"
 
 namespace syscost::session {
 

@@ -2,9 +2,9 @@
 #include "extras/profilers/session/tracing.h"
 #include "os/memory.h"
 
+#include "extras/profilers/session/profiler_session.h"
 #include "os/text.h"
 #include "session/process/messages.h"
-#include "extras/profilers/session/profiler_session.h"
 
 namespace syscost::session {
 
@@ -44,7 +44,9 @@ bool Tracing::detach(Findings& findings) {
 }
 
 void Tracing::report() {
-  if (shared_.options.is_counting_process || !is_on() || shared_.tools_epoch.load() > 0 || !shared_.recorder.problem().empty()) return;
+  if (shared_.options.is_counting_process || !is_on() || shared_.tools_epoch.load() > 0 ||
+      !shared_.recorder.problem().empty())
+    return;
   say(names() + " measured nothing: there was no test and no loop, and it does not trace scopes");
 }
 
@@ -134,7 +136,8 @@ std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, cons
     parent = folder_of(window);
   }
   const Result<std::string> folder = parent.ok() ? profilers_.make_folder(parent.value(), name) : parent;
-  const TracedWindow traced = profilers_.conclude(std::exchange(of_pass_, {}), {spoken, folder}, counted, shared_.run.backend);
+  const TracedWindow traced =
+      profilers_.conclude(std::exchange(of_pass_, {}), {spoken, folder}, counted, shared_.run.backend);
   add_rows(columns, traced);
   return traced.lines;
 }

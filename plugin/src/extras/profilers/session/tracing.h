@@ -28,7 +28,8 @@ class Tracing final : public Part, public WindowObserver, private LoopTools {
  public:
   static constexpr std::string_view kPart = "tools";
 
-  explicit Tracing(Measurement& shared, ToolOpener opener = open_tools) : shared_(shared), profilers_(std::move(opener)) {}
+  explicit Tracing(Measurement& shared, ToolOpener opener = open_tools)
+      : shared_(shared), profilers_(std::move(opener)) {}
 
   std::string_view name() const override { return kPart; }
   WindowObserver* observer() override { return this; }

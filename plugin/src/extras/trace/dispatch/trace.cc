@@ -17,9 +17,9 @@
 #include "arguments/arguments.h"
 #include "backends/common/counts.h"
 #include "backends/dispatch/segments.h"
-#include "extras/trace/stub/trace.h"
 #include "core/syscall_id.h"
 #include "core/syscall_table.h"
+#include "extras/trace/stub/trace.h"
 
 namespace syscost::dispatch {
 namespace {

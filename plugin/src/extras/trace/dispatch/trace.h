@@ -13,10 +13,10 @@
 #include "backends/dispatch/ability.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/segments.h"
-#include "extras/trace/stub/trace.h"
 #include "backends/dispatch/stub_calls.h"
-#include "extras/trace/core/call_trace.h"
 #include "core/selector.h"
+#include "extras/trace/core/call_trace.h"
+#include "extras/trace/stub/trace.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {
@@ -33,9 +33,7 @@ class Trace final : public CallTrace, public Ability {
   /// Events of the calls that `filter` does not select are not delivered.
   void select(const Filter& filter) { filter_ = &filter; }
 
-  void* find(std::string_view name) override {
-    return name == kExtension ? static_cast<CallTrace*>(this) : nullptr;
-  }
+  void* find(std::string_view name) override { return name == kExtension ? static_cast<CallTrace*>(this) : nullptr; }
   /// Says so if events have addresses instead of strings.
   std::string remark() const override {
     return copies_.why_not().empty() ? "" : "the trace has addresses instead of paths: " + copies_.why_not();
@@ -60,5 +58,7 @@ class Trace final : public CallTrace, public Ability {
   Instant started_;
   bool is_given_up_ = false;
 };
+
+MadeAbility make_trace(const AbilityContext& context);
 
 }  // namespace syscost::dispatch

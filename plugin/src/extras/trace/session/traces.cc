@@ -18,16 +18,16 @@
 #include <vector>
 
 #include "arguments/call_text.h"
-#include "extras/where/core/call_stack.h"
-#include "extras/trace/core/call_trace.h"
-#include "extras/scheduler/core/scheduler_trace.h"
 #include "core/syscall_table.h"
-#include "os/memory.h"
-#include "session/process/messages.h"
 #include "extras/profilers/session/profiler_session.h"
+#include "extras/scheduler/core/scheduler_trace.h"
+#include "extras/trace/core/call_trace.h"
 #include "extras/trace/session/mapped_text.h"
 #include "extras/trace/session/perfetto.h"
+#include "extras/where/core/call_stack.h"
 #include "extras/where/session/call_sites.h"
+#include "os/memory.h"
+#include "session/process/messages.h"
 #include "session/windows/recorder.h"
 
 namespace syscost::session {

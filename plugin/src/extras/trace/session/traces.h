@@ -11,9 +11,9 @@
 #include <string>
 #include <string_view>
 
-#include "extras/trace/core/call_trace.h"
-#include "extras/scheduler/core/scheduler_trace.h"
 #include "extras/profilers/session/artifacts.h"
+#include "extras/scheduler/core/scheduler_trace.h"
+#include "extras/trace/core/call_trace.h"
 #include "extras/trace/session/mapped_text.h"
 #include "session/part.h"
 #include "session/windows/measurement.h"

@@ -55,13 +55,13 @@ enum class StackEnd : std::uint8_t {
   too_deep,               ///< There were more frames than a stack holds.
 };
 
-/// The call stacks of a backend. Read them between windows: it may look files up. `stack` is a
-/// CallDetail::stack other than 0 that this backend gave.
-/// A call stack for each call.
+/// In a dispatch::Request: a call stack for each call.
 struct StackWish {
   static constexpr std::string_view kWish = "stacks";
 };
 
+/// The call stacks of a backend. Read them between windows: it may look files up. `stack` is a
+/// CallDetail::stack other than 0 that this backend gave.
 class StackSource {
  public:
   static constexpr std::string_view kExtension = "stacks";  ///< Backend::extension()

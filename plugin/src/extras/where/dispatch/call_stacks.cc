@@ -178,11 +178,6 @@ Result<std::shared_ptr<CallStacks>> CallStacks::start(signal_safe::Thread& opene
 
 namespace {
 
-std::weak_ptr<CallStacks>& stacks_of_calls() {
-  static auto* const stacks = new std::weak_ptr<CallStacks>;  // never destroyed: static destructors may still measure
-  return *stacks;
-}
-
 /// The stacks of --syscost_where.
 class StacksAbility final : public Ability {
  public:
@@ -203,15 +198,10 @@ class StacksAbility final : public Ability {
 
 }  // namespace
 
-std::shared_ptr<CallStacks> CallStacks::running() {
-  return stacks_of_calls().lock();
-}
-
 MadeAbility make_call_stacks(const AbilityContext& context) {
   if (context.request.find<StackWish>() == nullptr) return std::unique_ptr<Ability>();
   Result<std::shared_ptr<CallStacks>> stacks = CallStacks::start(context.opener, StacksOf::each_call);
   if (!stacks.ok()) return stacks.failure();
-  stacks_of_calls() = stacks.value();
   return std::unique_ptr<Ability>(std::make_unique<StacksAbility>(std::move(stacks.value())));
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "backends/dispatch/ability.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "extras/where/core/call_stack.h"
 #include "os/errors.h"
@@ -35,8 +36,6 @@ class CallStacks final : public StackSource {
   /// where a function's unwind table is (glibc before 2.35, musl), or where there is no memory. Between windows, or as
   /// syscost's own work.
   static Result<std::shared_ptr<CallStacks>> start(signal_safe::Thread& opener, StacksOf which);
-  /// Those of the backend that is open, if each of its calls has one; else null.
-  static std::shared_ptr<CallStacks> running();
   /// Calls get no stack any more. The stacks that were seen stay, for the next one.
   ~CallStacks() override;
   CallStacks(const CallStacks&) = delete;
@@ -60,5 +59,7 @@ class CallStacks final : public StackSource {
   mutable std::pmr::map<std::uint32_t, std::pmr::vector<StackFrame>> frames_{&mapped_memory()};
   mutable std::pmr::map<std::uint32_t, Module> modules_{&mapped_memory()};
 };
+
+MadeAbility make_call_stacks(const AbilityContext& context);
 
 }  // namespace syscost::dispatch

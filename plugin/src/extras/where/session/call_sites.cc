@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "extras/where/core/call_stack.h"
 #include "core/syscall_table.h"
+#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 
 namespace syscost::session {

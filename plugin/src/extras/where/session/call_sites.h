@@ -19,11 +19,11 @@
 #include <utility>
 #include <vector>
 
-#include "extras/where/core/call_stack.h"
 #include "core/cost_data.h"
-#include "os/errors.h"
+#include "extras/where/core/call_stack.h"
 #include "extras/where/symbols/site.h"
 #include "extras/where/symbols/symbols_link.h"
+#include "os/errors.h"
 
 namespace syscost::session {
 
@@ -34,8 +34,8 @@ class CallSites {
   CallSites(const WhereRequest& request, std::shared_ptr<symbols::Symbolizer> symbolizer,
             std::pmr::memory_resource& memory);
 
-  /// Adds `cost` to `into`, with the number of a site (extras/where/core/call_stack.h) in place of each stack. Calls of one site are
-  /// added up.
+  /// Adds `cost` to `into`, with the number of a site (extras/where/core/call_stack.h) in place of each stack. Calls of
+  /// one site are added up.
   void replace_stacks(const detail::CostData& cost, detail::CostData& into);
 
   /// One line for each stack and syscall, for flamegraph.pl and speedscope: `main;Log::batch;write src/log.cc:17 100`.

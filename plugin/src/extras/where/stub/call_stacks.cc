@@ -11,9 +11,9 @@
 #include <cstddef>
 
 #include "backends/dispatch/stub/bytes.h"
+#include "backends/dispatch/stub/user_memory.h"
 #include "extras/where/stub/cfi.h"
 #include "extras/where/stub/unwind.h"
-#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -14,8 +14,8 @@
 #include <cstdint>
 
 #include "backends/dispatch/stub/common/call.h"
-#include "extras/where/stub/common/where.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/where/stub/common/where.h"
 
 namespace syscost::signal_safe {
 

@@ -6,10 +6,10 @@
 #include <atomic>
 #include <cstddef>
 
-#include "extras/where/stub/cfi_rules.h"
 #include "backends/dispatch/stub/common/call.h"
-#include "extras/where/stub/unwind.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/where/stub/cfi_rules.h"
+#include "extras/where/stub/unwind.h"
 
 namespace syscost::signal_safe {
 namespace {

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "backends/dispatch/stub/user_memory.h"
 #include "extras/where/stub/cfi.h"
 #include "extras/where/stub/common/where.h"
-#include "backends/dispatch/stub/user_memory.h"
 
 namespace syscost::signal_safe::cfi {
 

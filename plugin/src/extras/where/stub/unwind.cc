@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstddef>
 
-#include "extras/where/stub/cfi.h"
-#include "extras/where/stub/cfi_rules.h"
 #include "backends/dispatch/stub/frames.h"
 #include "backends/dispatch/stub/user_memory.h"
+#include "extras/where/stub/cfi.h"
+#include "extras/where/stub/cfi_rules.h"
 
 namespace syscost::signal_safe {
 namespace {

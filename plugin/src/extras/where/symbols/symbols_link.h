@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "extras/where/core/call_stack.h"
-#include "os/errors.h"
 #include "extras/where/symbols/protocol.h"
+#include "os/errors.h"
 
 namespace syscost::symbols {
 
