@@ -141,7 +141,8 @@ def save_json(name, benchmarks, **context):
     values = dict(date="2026-11-21T01:52:31+00:00", host_name="builder", executable="build/log_benchmark",
                   library_build_type="release")
     values.update(context)
-    save_bytes(name, json.dumps(dict(context=values, benchmarks=benchmarks), indent=2).encode())
+    rows = ",\n".join(f"    {json.dumps(one)}" for one in benchmarks)
+    save_bytes(name, f'{{\n  "context": {json.dumps(values)},\n  "benchmarks": [\n{rows}\n  ]\n}}'.encode())
 
 
 def make_times():
