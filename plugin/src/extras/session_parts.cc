@@ -18,7 +18,7 @@ Parts make_parts(const PartContext& context) {
   parts.push_back(std::make_unique<Tracing>(context.shared));
   parts.push_back(std::make_unique<Leaks>(context.shared));
   parts.push_back(std::make_unique<Traces>(context.shared));
-  parts.push_back(std::make_unique<Lines>(context.shared));
+  parts.push_back(std::make_unique<CallLines>(context.shared));
   parts.push_back(std::make_unique<Faults>(context.shared, context.attach_backend));
   parts.push_back(std::make_unique<PowerCuts>(context.shared, context.attach_backend));
   return parts;

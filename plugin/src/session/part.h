@@ -51,9 +51,9 @@ class Part {
   /// When the tests have ended, before their last rows are written.
   virtual void finish_tests() {}
   /// The same when the process ends, and only then.
-  virtual void conclude() {}
+  virtual void end_process() {}
   /// After that, when all rows are written.
-  virtual void report() {}
+  virtual void end_rows() {}
 
  protected:
   Part() = default;

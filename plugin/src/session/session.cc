@@ -166,9 +166,9 @@ void Session::finish_tests(std::string_view outcome) {
 
 void Session::conclude() {
   if (is_fork_child() || !is_started()) return;
-  for (const std::unique_ptr<Part>& part : parts_) part->conclude();
+  for (const std::unique_ptr<Part>& part : parts_) part->end_process();
   shared_.recorder.conclude();
-  for (const std::unique_ptr<Part>& part : parts_) part->report();
+  for (const std::unique_ptr<Part>& part : parts_) part->end_rows();
 }
 
 // The process's own session: its options, its start, and the ways out of it.

@@ -43,7 +43,7 @@ bool Tracing::detach(Findings& findings) {
   return detached.ok();
 }
 
-void Tracing::report() {
+void Tracing::end_rows() {
   if (shared_.options.is_counting_process || !is_on() || shared_.tools_epoch.load() > 0 ||
       !shared_.recorder.problem().empty())
     return;

@@ -42,7 +42,7 @@ class Tracing final : public Part, public WindowObserver, private LoopTools {
   /// `, traced by bpftrace`.
   std::string note() const override;
   /// Prints a message if tools were requested and there was no window that they could observe.
-  void report() override;
+  void end_rows() override;
   ProfilerSession& profilers() { return profilers_; }
   const ProfilerSession& profilers() const { return profilers_; }
 

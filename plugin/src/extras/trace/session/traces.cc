@@ -278,7 +278,7 @@ void Traces::write_stacks(std::string_view kind, std::string_view test, std::str
   if (!written.ok()) shared_.recorder.note_problem(written.failure());
 }
 
-void Traces::conclude() {
+void Traces::end_process() {
   OpenBackend* opened = shared_.backend.current();
   if (shared_.options.scheduler.wanted && scheduler_of(opened) != nullptr && !has_scheduler_window_) {
     say("--syscost_sched wrote nothing: there was no test");

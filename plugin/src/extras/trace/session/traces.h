@@ -43,7 +43,7 @@ class Traces final : public Part, public WindowObserver, public StackFiles {
                     const detail::CostData& cost) override;
   /// At the process's end: writes what scopes outside of windows have left, and prints a message if there was no window
   /// to write the scheduler's events of.
-  void conclude() override;
+  void end_process() override;
 
  private:
   /// `stacks`: what the events' stacks are; null = they have none.

@@ -13,12 +13,12 @@
 
 namespace syscost::session {
 
-Result<void> Lines::start() {
+Result<void> CallLines::start() {
   if (shared_.options.where.wanted) shared_.recorder.set_call_sites(&shared_.call_sites());
   return {};
 }
 
-void Lines::conclude() {
+void CallLines::end_process() {
   const OpenBackend* opened = shared_.backend.current();
   const StackSource* stacks = opened != nullptr ? opened->backend->extension<StackSource>() : nullptr;
   const std::uint64_t calls = stacks != nullptr ? stacks->calls_beyond_limits() : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Lines: the lines of calls in rows, with --syscost_where.
+// CallLines: the lines of calls in rows, with --syscost_where.
 #pragma once
 
 #include <string_view>
@@ -9,16 +9,16 @@
 
 namespace syscost::session {
 
-class Lines final : public Part {
+class CallLines final : public Part {
  public:
   static constexpr std::string_view kPart = "lines";
 
-  explicit Lines(Measurement& shared) : shared_(shared) {}
+  explicit CallLines(Measurement& shared) : shared_(shared) {}
 
   std::string_view name() const override { return kPart; }
   Result<void> start() override;
   /// Says how many calls have no line.
-  void conclude() override;
+  void end_process() override;
 
  private:
   Measurement& shared_;
