@@ -95,7 +95,8 @@ struct BaselineTold {
 };
 BaselineTold told_by(const std::vector<BaselineWindow>& windows);
 
-/// Notes, a line each, of what some windows tell and the file leaves out, because others do not: errors, entries, opens.
+/// Notes, a line each, of what some windows tell and the file leaves out, because others do not: errors, entries,
+/// opens.
 std::string left_out_text(const std::vector<BaselineWindow>& windows);
 
 /// The lines of one window, without what not all windows of its file tell.

@@ -137,7 +137,7 @@ void WindowBook::abandon(Lane lane) {
   }
 }
 
-void WindowBook::stop(Window& window) {
+void WindowBook::stop(Window& window) const {
   if (window.is_running()) window.held.stretches.back().end = latest_ + 1;
 }
 

@@ -101,7 +101,7 @@ class WindowBook final : private CrossingSink {
 
   // All under lock_.
   void start(Window& window, Generation first) { window.held.stretches.push_back({first, SegmentsHeld::kOpen}); }
-  void stop(Window& window);
+  void stop(Window& window) const;
   void step_in(Window* deputy);
   void note_change(Window* deputy, bool ran);
   void hand_out(Window* window, detail::CostData& into);

@@ -15,7 +15,8 @@ class Processor : public testing::Environment {
   void SetUp() override {
     constexpr unsigned long kHasFsgsbase = 2;  // HWCAP2_FSGSBASE
     if ((getauxval(AT_HWCAP2) & kHasFsgsbase) != 0) return;
-    std::puts("[  SKIPPED ] all tests");  // for CTest: of tests that an environment skips, GoogleTest says that they pass
+    std::puts(
+        "[  SKIPPED ] all tests");  // for CTest: of tests that an environment skips, GoogleTest says that they pass
     GTEST_SKIP() << "needs the FSGSBASE instructions";
   }
 };

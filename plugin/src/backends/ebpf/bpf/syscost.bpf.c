@@ -17,6 +17,7 @@
 // children (children.bpf.h), which have programs of their own. Those are loaded only with --syscost_children. `child`
 // is null for the process's own threads.
 #include "calls.bpf.h"
+
 #include "../../../extras/scheduler/bpf/scheduler.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

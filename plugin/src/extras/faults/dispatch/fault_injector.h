@@ -26,14 +26,14 @@ class Faults final : public FaultInjector, public Ability {
   Faults(const Faults&) = delete;
   Faults& operator=(const Faults&) = delete;
 
-  Result<FaultId> open(const FaultRule& rule) override;
+  Result<FaultId> open(const FaultRule& wanted) override;
   std::size_t count_unreached_threads() const override { return unseen_threads_(); }
-  FaultCounts counts(FaultId rule) const override;
+  FaultCounts counts(FaultId id) const override;
   Result<void> begin_stacks() override;
   const StackSource* stacks() const override { return of_calls_ != nullptr ? of_calls_ : stacks_.get(); }
-  std::vector<FaultHit> hits(FaultId rule) const override;
-  void stop(FaultId rule) override;
-  void close(FaultId rule) override;
+  std::vector<FaultHit> hits(FaultId id) const override;
+  void stop(FaultId id) override;
+  void close(FaultId id) override;
   bool answers_brk() const override { return true; }
   bool begins_in_fork_children() const override { return true; }
   Result<void> begin_in_fork_child() override;
