@@ -79,7 +79,8 @@ std::string section(const std::string& name, const std::string& text) {
 }
 
 /// JSON with a row a line, so that a difference shows whole rows: lines deeper than the third level go on in the line
-/// of their row. Returns `text` itself if it is no JSON whose lines are indented by 2 for each level.
+/// of their row. Other texts, and JSON that is not indented by 2 a
+/// level, stay as they are.
 std::string one_row_a_line(const std::string& text) {
   if (!text.starts_with("{\n")) return text;
   constexpr std::size_t kRows = 2;

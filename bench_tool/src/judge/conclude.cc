@@ -33,7 +33,6 @@ std::vector<CallCount> unchanged_calls(const Comparison& row, bool is_per_run) {
     for (const auto& [errno_name, spread] : *one->errnos) {
       calls.back().failed_before += spread.median;
       if (errno_name == "EINTR") calls.back().interrupted = spread.median;
-      if (errno_name == "ENOSYS") calls.back().absent_before = calls.back().absent_after = spread.median;
     }
     calls.back().failed_after = calls.back().failed_before;
   }
@@ -63,7 +62,7 @@ Direction direction_of(const Comparison& row, bool is_per_run, bool heeds_accept
     } else {
       call.failed_after += after - before;
       if (delta.errno_name == "ENOSYS") {
-        call.absent_after += after - before;
+        call.absent += after - before;
       } else if (!is_accepted) {
         failures.push_back({call.syscall, delta.errno_name, before, after});
       }

@@ -140,10 +140,10 @@ class DirectionJudge {
       : calls_(calls), failures_(failures) {
     for (const CallCount& call : calls) {
       Sum& sum = by_call_[call.syscall];
-      // A call that a filter denied is a failure, and no call with each backend.
-      sum.before += std::max(call.before - call.absent_before, 0.0);
-      sum.after += std::max(call.after - call.absent_after, 0.0);
-      if (call.syscall == "clone3") starts_ += call.absent_after - call.absent_before;
+      sum.before += call.before;
+      // One that a filter denied is a failure, and not a call on each backend.
+      sum.after += call.after - std::clamp(call.after - call.before, 0.0, std::max(call.absent, 0.0));
+      if (call.syscall == "clone3") starts_ += call.absent;
     }
     starts_ = std::max(starts_ + of("clone3").growth(), 0.0);
     forgive_starts();

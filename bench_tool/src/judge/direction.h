@@ -56,9 +56,10 @@ struct CallCount {
   double after = 0;
   double failed_before = 0;  ///< Failed ones of these.
   double failed_after = 0;
-  double interrupted = 0;    ///< Calls before that a signal ended (EINTR). Who makes one again makes one more.
-  double absent_before = 0;  ///< That this kernel does not have, or a container denies (ENOSYS): the C library then
-  double absent_after = 0;   ///< makes an older call in its place, as clone for clone3. They do no work.
+  double interrupted = 0;  ///< Calls before that a signal ended (EINTR). Who makes one again makes one more.
+  /// More than before that this kernel does not have, or a container denies (ENOSYS): the C library then makes an older
+  /// call in its place, as clone for clone3.
+  double absent = 0;
   bool is_accepted = false;  ///< The change is intended: growth is none, nor are other syncs or fewer closes.
 };
 

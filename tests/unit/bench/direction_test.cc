@@ -170,7 +170,7 @@ TEST(Direction, CallsThatTheKernelDoesNotHaveAreNoWork) {
   std::vector<CallCount> calls = {{"clone", 3, 3},          {"mmap", 0, 3},  {"munmap", 0, 3},
                                   {"rt_sigprocmask", 0, 6}, {"wait4", 3, 3}, {"clone3"}};
   CallCount& clone3 = calls.back();
-  clone3.absent_after = clone3.failed_after = 3;
+  clone3.absent = clone3.failed_after = 3;
   // A filter denied it: a backend that counts what the kernel did has no call.
   EXPECT_EQ(direction_of(calls).word, Word::exchanged);
   clone3.after = 3;
@@ -178,6 +178,17 @@ TEST(Direction, CallsThatTheKernelDoesNotHaveAreNoWork) {
   // Without it the calls of the C library are more than before.
   calls.pop_back();
   EXPECT_EQ(direction_of(calls).word, Word::red);
+}
+
+// A newer kernel has a call that failed before: that is no growth.
+TEST(Direction, CallsThatTheKernelHasNowAreNoGrowth) {
+  CallCount membarrier{"membarrier", 1, 1};
+  membarrier.failed_before = 1;
+  membarrier.absent = -1;
+  EXPECT_NE(direction_of({membarrier}).word, Word::red);
+  // Other calls of it are.
+  membarrier.after = 2;
+  EXPECT_EQ(direction_of({membarrier}).word, Word::red);
 }
 
 TEST(Direction, KnowsFailuresThatSayThatItIsTooEarly) {

@@ -52,7 +52,7 @@ struct AbilityContext {
   std::function<std::size_t()> count_unseen_threads;
 };
 
-using MadeAbility = Result<std::unique_ptr<Ability>>;  ///< Null: the request does not wish it.
+using MadeAbility = Result<std::unique_ptr<Ability>>;  ///< Null if the request has no wish for it.
 
 struct AbilityMaker {
   MadeAbility (*make)(const AbilityContext& context);

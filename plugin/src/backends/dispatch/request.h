@@ -23,7 +23,7 @@ struct Request {
     wishes[Wish::kWish] = std::make_shared<const Wish>(std::move(wish));
     return *this;
   }
-  /// Null: nobody wishes it.
+  /// Null if the request has no such wish.
   template <class Wish>
   const Wish* find() const {
     const auto found = wishes.find(Wish::kWish);
