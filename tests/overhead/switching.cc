@@ -30,6 +30,7 @@
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "extras/scheduler/core/scheduler_trace.h"
+#include "extras/scheduler/core/scheduler_wish.h"
 #include "os/memory.h"
 
 namespace {
@@ -113,7 +114,8 @@ struct Counted final : syscost::SchedulerEventSink {
 };
 
 void time_under_the_backend(std::uint32_t events) {
-  syscost::Result<std::unique_ptr<syscost::Backend>> opened = syscost::ebpf::open_backend({.scheduler_events = events});
+  const syscost::BackendRequest request = syscost::BackendRequest().add(syscost::SchedulerWish{events});
+  syscost::Result<std::unique_ptr<syscost::Backend>> opened = syscost::ebpf::open_backend(request);
   if (!opened.ok()) give_up(opened.failure().reason.c_str());
   syscost::Backend& backend = *opened.value();
   syscost::WindowBook book(backend, syscost::quiet_memory());

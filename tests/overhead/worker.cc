@@ -89,7 +89,7 @@ void time_calls(int calls, int depth = 0) {
 syscost::Result<std::unique_ptr<syscost::Backend>> open_seccomp([[maybe_unused]] bool leaves_out) {
 #if SYSCOST_HAS_SECCOMP
   static const auto kOthers = syscost::Filter::parse("%network").value();
-  return syscost::seccomp::open_backend(leaves_out ? kOthers.get() : nullptr);
+  return syscost::seccomp::open_backend({.filter = leaves_out ? kOthers.get() : nullptr});
 #else
   return syscost::Failure{"built without the seccomp backend", "install libseccomp-dev"};
 #endif
@@ -100,7 +100,7 @@ constexpr std::uint64_t kTraced = 500'000;
 
 template <class Wish>
 syscost::Result<std::unique_ptr<syscost::Backend>> open_dispatch(Wish wish) {
-  syscost::dispatch::Request request;
+  syscost::BackendRequest request;
   request.add(std::move(wish));
   return syscost::dispatch::open_backend(syscost::dispatch::Patching::allowed, request);
 }

@@ -11,7 +11,6 @@
 
 #include "os/environment.h"
 #include "os/message_output.h"
-#include "session/backends/open_backend.h"
 #include "session/process/messages.h"
 #include "session/run/run_info.h"
 #include "session/session.h"
@@ -132,15 +131,6 @@ bool skips_unavailable(const Unavailable& why) {
   }
   const char* ci = syscost::variable("CI");
   return ci == nullptr || *ci == '\0' || std::string_view(ci) == "false" || std::string_view(ci) == "0";
-}
-
-void expect_faults() {
-  session::expect_faults();
-}
-
-void open_for_faults() {
-  const Result<session::ParsedOptions>& parsed = session::process_options();
-  if (parsed.ok() && session::faults_need_early_backend(parsed.value().options)) session::started_session();
 }
 
 void without_faults(const std::function<void()>& work) {

@@ -24,7 +24,7 @@ namespace syscost::dispatch {
 struct OpenedDispatch {
   explicit OpenedDispatch(Patching patching = Patching::allowed, std::uint64_t trace_events = 0, bool stacks = false,
                           std::vector<RequestRule> rules = {}, bool file_kinds = false) {
-    Request request;
+    BackendRequest request;
     if (trace_events > 0) request.add(CallTraceRequest{trace_events, std::move(rules)});
     if (stacks) request.add(StackWish{});
     request.details.files = file_kinds;

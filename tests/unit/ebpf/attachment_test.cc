@@ -27,6 +27,7 @@
 #include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/loaded_programs.h"
+#include "extras/children/core/children_wish.h"
 #include "in_child.h"
 #include "os/confinement.h"
 #include "os/descriptors.h"
@@ -53,9 +54,9 @@ Result<std::unique_ptr<Backend>> open_held(Held held) {
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     if (unshare(CLONE_NEWNET) != 0) return errno_failure("get", "a network namespace", errno);
   }
-  ProgramRequest request;
+  BackendRequest request;
   request.details.ioctls = held == Held::by_a_helper_of_its_own;
-  request.children = held == Held::by_a_helper_that_counts_children;
+  if (held == Held::by_a_helper_that_counts_children) request.add(ChildrenWish{});
   return open_backend(request);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // ChildCounts reads shared memory; here the test plays the programs' part and writes it.
-#include "backends/ebpf/segments.h"
+#include "extras/children/ebpf/child_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/ebpf/segments.h"
+
 namespace syscost::ebpf {
 namespace {
 
@@ -19,12 +21,6 @@ constexpr SyscallId kWild{Abi::x86_64, 2000};
 
 class ChildCountsTest : public testing::Test {
  protected:
-  ChildCountsTest() {
-    memory_.cpu_count = 2;
-    memory_.children = children_.get();
-    memory_.child_cells = cells_;
-  }
-
   /// Does the same as the BPF programs at the first call of `program` to `syscall`.
   std::uint32_t slot(const char* program, std::uint64_t syscall) {
     std::uint32_t number = 0;
@@ -54,17 +50,21 @@ class ChildCountsTest : public testing::Test {
     children_->banks[bank].dirty_errors[fresh / 64] |= 1ULL << fresh % 64;
   }
 
+  void take(std::uint32_t bank) {
+    counts_.end_segment(bank);
+    counts_.read_programs(tables_);
+  }
+
   std::unique_ptr<syscost_children> children_ = std::make_unique<syscost_children>();
   std::vector<syscost_cell> cells_ = std::vector<syscost_cell>(std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS);
-  SharedMemory memory_;
+  ChildCounts counts_{*children_, cells_, 2, ForkDetector()};
   ProgramTables tables_{std::pmr::get_default_resource()};
 };
 
 TEST_F(ChildCountsTest, AreOfTheirProgram) {
   calls(1, slot("cc", kWrite.number), 3, 100);
   calls(1, slot("ld", kWrite.number), 4, 200);
-  ChildCounts counts(memory_);
-  counts.take(1, nullptr, tables_);
+  take(1);
   EXPECT_EQ(tables_.at("cc").at(kWrite).calls, 3U);
   EXPECT_EQ(tables_.at("ld").at(kWrite).calls, 4U);
   EXPECT_EQ(tables_.at("ld").at(kWrite).latency.sum_ns(), 800U);
@@ -77,8 +77,7 @@ TEST_F(ChildCountsTest, OfOneProgramThatTwoProcessorsMetFirstAreAddedUp) {
   calls(0, second, 1, 100);
   errors(0, first, EBADF, 1);
   errors(0, first, EBADF, 1);
-  ChildCounts counts(memory_);
-  counts.take(0, nullptr, tables_);
+  take(0);
   EXPECT_EQ(tables_.at("cc").at(kWrite).calls, 2U);
   EXPECT_EQ(tables_.at("cc").at(kWrite).errors.count(EBADF), 2U);
 }
@@ -88,9 +87,8 @@ TEST_F(ChildCountsTest, AreTakenOnceAndOfOneBank) {
   calls(0, write, 1, 100);
   errors(0, write, EIO, 1);
   calls(1, write, 2, 100);
-  ChildCounts counts(memory_);
-  counts.take(0, nullptr, tables_);
-  counts.take(0, nullptr, tables_);
+  take(0);
+  take(0);
   EXPECT_EQ(tables_.at("cc").at(kWrite).calls, 1U);
   EXPECT_EQ(tables_.at("cc").at(kWrite).errors.count(EIO), 1U);
 }
@@ -99,9 +97,8 @@ TEST_F(ChildCountsTest, OfStragglersAreCleared) {
   const std::uint32_t write = slot("cc", kWrite.number);
   calls(0, write, 1, 100);
   errors(0, write, EIO, 1);
-  ChildCounts counts(memory_);
-  counts.clear_leftovers(0);
-  counts.take(0, nullptr, tables_);
+  counts_.begin_segment(0);
+  take(0);
   EXPECT_TRUE(tables_.empty());
   EXPECT_EQ(cells_[0].buckets[syscost_bucket_of(100)], 0U);
 }
@@ -113,8 +110,8 @@ TEST_F(ChildCountsTest, OfNumbersBeyondTheTableAreLeftOutByTheFilter) {
   calls(0, slot("cc", kWrite.number), 1, 100);
   const Result<std::shared_ptr<const Filter>> filter = Filter::parse("write");
   ASSERT_TRUE(filter.ok());
-  ChildCounts counts(memory_);
-  counts.take(0, filter.value().get(), tables_);
+  counts_.select(*filter.value());
+  take(0);
   EXPECT_EQ(tables_.at("cc").at(kWrite).calls, 1U);
   EXPECT_EQ(tables_.at("cc").find(kWild), nullptr);
 }
@@ -122,8 +119,7 @@ TEST_F(ChildCountsTest, OfNumbersBeyondTheTableAreLeftOutByTheFilter) {
 TEST_F(ChildCountsTest, HaveNamesThatCanBePrinted) {
   calls(0, slot("odd\n\x7fname\xc3\xa9", kWrite.number), 1, 100);
   calls(0, slot("", kWrite.number), 1, 100);
-  ChildCounts counts(memory_);
-  counts.take(0, nullptr, tables_);
+  take(0);
   std::vector<std::string> names;
   for (const auto& [program, table] : tables_) names.emplace_back(program);
   EXPECT_EQ(names, (std::vector<std::string>{"odd??name\xc3\xa9", "unknown"}));
@@ -134,22 +130,12 @@ TEST_F(ChildCountsTest, ThatCouldNotBeMadeAreLost) {
   children_->cpus[1].lost_deliver = 2;
   children_->cpus[2].lost_enter = 100;  // no such CPU
   children_->lost_processes = 4;
-  EXPECT_EQ(ChildCounts(memory_).lost(), 7U);
+  EXPECT_EQ(counts_.lost(), 7U);
 }
 
 TEST_F(ChildCountsTest, WaitForProgramsThatCountThem) {
   children_->cpus[1].exit_sequence = 5;
-  EXPECT_EQ(ChildCounts(memory_).wait_for_programs(), 1U);
-}
-
-TEST_F(ChildCountsTest, AreNothingIfNotRequested) {
-  memory_.children = nullptr;
-  ChildCounts counts(memory_);
-  counts.take(0, nullptr, tables_);
-  counts.clear_leftovers(0);
-  EXPECT_TRUE(tables_.empty());
-  EXPECT_EQ(counts.lost(), 0U);
-  EXPECT_EQ(counts.wait_for_programs(), 0U);
+  EXPECT_EQ(counts_.wait_for_programs(), 1U);
 }
 
 TEST_F(ChildCountsTest, HaveCrossingsThatNameTheProgram) {
@@ -163,16 +149,20 @@ TEST_F(ChildCountsTest, HaveCrossingsThatNameTheProgram) {
     SyscallId id;
     Crossing::Outcome outcome{};
   } named;
-  std::vector<syscost_block> blocks(map_blocks(memory_.cpu_count));
-  memory_.blocks = blocks;
-  syscost_log_record& record = memory_.log_record(0);
+  std::vector<syscost_block> blocks(map_blocks(2));
+  SharedMemory memory;
+  memory.cpu_count = 2;
+  memory.blocks = blocks;
+  syscost_log_record& record = memory.log_record(0);
   record.entered_in = 1;
   record.returned_in = 2;
   record.slot = slot("cc", kWrite.number);
   record.outcome = SYSCOST_OUTCOME_NO_RETURN;
   record.sequence = 1;
-  memory_.directory().log_produced = 1;
-  Segments(memory_).take_crossings(named);
+  memory.directory().log_produced = 1;
+  Abilities abilities;
+  abilities.push_back(std::make_unique<ChildCounts>(*children_, cells_, 2, ForkDetector()));
+  Segments(memory).take_crossings(named, abilities);
   EXPECT_EQ(named.program, "cc");
   EXPECT_TRUE(named.id == kWrite);
   EXPECT_EQ(named.outcome, Crossing::Outcome::kNoReturn);

@@ -109,7 +109,7 @@ TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
                       {{.device = 1, .device_mask = 2, .request = 3, .request_mask = 4}},
                       {"cuda-", "fifteen letters and more"},
                       true};
-  const DetailRequest arrived = request_of(join_question({.details = asked, .children = true})).details;
+  const DetailRequest arrived = request_of(join_question({.details = asked})).details;
   EXPECT_TRUE(arrived.ioctls);
   EXPECT_TRUE(arrived.files);
   ASSERT_EQ(arrived.rules.size(), 1U);
@@ -119,10 +119,13 @@ TEST_F(ProtocolTest, DetailsArriveAsTheyWereAskedFor) {
 
 TEST_F(ProtocolTest, NumbersInAQuestionAreNotBelieved) {
   Question question = join_question({});
+  question.wanted.fill(~0U);
   question.rule_count = 255;
   question.driver_thread_count = 255;
   for (auto& name : question.driver_threads) name.fill('x');  // no zero at the end
-  const DetailRequest details = request_of(question).details;
+  const ProgramRequest request = request_of(question);
+  for (std::size_t i = 0; i < kProgramGroups; ++i) EXPECT_EQ(request.wanted[i], program_groups()[i]->most());
+  const DetailRequest& details = request.details;
   EXPECT_EQ(details.rules.size(), kMaxRequestRules);
   ASSERT_EQ(details.driver_threads.size(), kMaxDriverThreads);
   EXPECT_EQ(details.driver_threads[0], std::string(kMaxThreadName, 'x'));

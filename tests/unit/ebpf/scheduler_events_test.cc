@@ -45,7 +45,7 @@ class SchedulerEventsTest : public testing::Test {
   }
 
   std::vector<syscost_scheduler_block> memory_{1 + kRoom};
-  SchedulerEvents events_{memory_};
+  SchedulerEvents events_{memory_, ForkDetector()};
   Collected seen_;
 };
 

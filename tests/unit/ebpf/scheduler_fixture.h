@@ -24,6 +24,7 @@
 
 #include "backends/ebpf/ebpf_backend.h"
 #include "extras/scheduler/core/scheduler_trace.h"
+#include "extras/scheduler/core/scheduler_wish.h"
 #include "os/memory.h"
 
 namespace syscost::ebpf {
@@ -69,7 +70,7 @@ inline void await_blocked(const std::string& process, std::uint32_t thread, long
 class Scheduler : public testing::Test {
  protected:
   void open_backend_for(std::uint32_t events) {
-    Result<std::unique_ptr<Backend>> opened = open_backend({.scheduler_events = events});
+    Result<std::unique_ptr<Backend>> opened = open_backend(BackendRequest().add(SchedulerWish{events}));
     if (!opened.ok()) {
       ASSERT_FALSE(open_backend().ok()) << opened.failure().reason;
       GTEST_SKIP() << opened.failure().reason << "; " << opened.failure().how_to_fix;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/program_reader.h"
+#include "extras/children/core/children_wish.h"
 #include "in_child.h"
 #include "no_wait_killable.h"
 #include "os/confinement.h"
@@ -119,7 +120,7 @@ TEST_F(SeccompBackendTest, SaysNothingOfFiltersThatAskNoTracer) {
 TEST_F(SeccompBackendTest, IsRefusedUnderValgrindWhichIsNamed) {
   EXPECT_EQ(in_child([] {
               setenv("LD_PRELOAD", "/usr/libexec/valgrind/vgpreload_core-amd64-linux.so", 1);
-              const Result<std::unique_ptr<Backend>> opened = open_backend(nullptr);
+              const Result<std::unique_ptr<Backend>> opened = open_backend();
               REQUIRE(!opened.ok() && opened.failure().reason.find("valgrind") != std::string::npos);
             }),
             0);
@@ -137,7 +138,7 @@ TEST_F(SeccompBackendTest, CountsUnderALimitOfFilesSizes) {
 
 TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
   EXPECT_EQ(in_child([] {
-              Result<std::unique_ptr<Backend>> opened = open_backend(nullptr, {.children = true});
+              Result<std::unique_ptr<Backend>> opened = open_backend(BackendRequest().add(ChildrenWish{}));
               REQUIRE(opened.ok() && opened.value()->capabilities().programs);
               Backend& backend = *opened.value();
               REQUIRE(entries_of(backend, kGetppid, [] {
@@ -192,7 +193,7 @@ TEST_F(SeccompBackendTest, LeavesTheProgramsFilesOpenUnderAProfileThatDeniesUnsh
 TEST_F(SeccompBackendTest, RefusesWhereItsSupervisorCouldNotPartFromTheProgramsFiles) {
   EXPECT_EQ(in_child([] {
               deny(SYS_close_range);
-              const Result<std::unique_ptr<Backend>> backend = open_backend(nullptr);
+              const Result<std::unique_ptr<Backend>> backend = open_backend();
               REQUIRE(!backend.ok());
               REQUIRE(backend.failure().reason.find("close_range") != std::string::npos);
               REQUIRE(backend.failure().how_to_fix.find("seccomp profile") != std::string::npos);
@@ -246,7 +247,7 @@ TEST_F(SeccompBackendTest, AProgramStartedByAMeasuredOneIsRefusedWithTheReason) 
   EXPECT_EQ(in_child([] {
               const auto backend = open_here();
               REQUIRE(in_child([] {
-                        const Result<std::unique_ptr<Backend>> second = open_backend(nullptr);
+                        const Result<std::unique_ptr<Backend>> second = open_backend();
                         REQUIRE(!second.ok());
                         REQUIRE(second.failure().reason.find("one listener") != std::string::npos);
                         REQUIRE(!second.failure().how_to_fix.empty());

@@ -124,7 +124,7 @@ TEST_F(SeccompBackendTest, AGuardThatIsKilledWhenTheFilterIsThereEndsTheProcessW
     // The guard's first call when the filter is there.
     kill_at(SYS_setsid);
     // Every call would fail from here on, also the one that ends a process.
-    static_cast<void>(open_backend(nullptr));
+    static_cast<void>(open_backend());
   });
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 2) << status;
   close(messages[1]);
@@ -138,7 +138,7 @@ TEST_F(SeccompBackendTest, AGuardThatIsKilledBeforeTheFilterIsThereLeavesTheProc
   EXPECT_EQ(in_child([] {
               // One of the guard's first calls, which no other process makes.
               kill_at(SYS_prctl, PR_SET_PDEATHSIG);
-              REQUIRE(!open_backend(nullptr).ok());
+              REQUIRE(!open_backend().ok());
               REQUIRE(syscall(SYS_getuid) == static_cast<long>(getuid()));
             }),
             0);

@@ -310,7 +310,8 @@ TEST_F(SeccompFaults, MayBeForOneDescriptor) {
 TEST_F(SeccompFaults, SeeCallsThatAFilterLeavesOutOfTheCounts) {
   EXPECT_EQ(in_child([] {
               const auto filter = Filter::parse("getuid");
-              const auto backend = open_backend(filter.value().get(), {.faults = true});
+              const auto backend = open_backend(BackendRequest{.filter = filter.value().get()}.add(
+                  UnselectedCallsWish{}));
               REQUIRE(backend.ok());
               open_rule(*backend.value(), rule_for({SYS_getppid}, EIO));
               REQUIRE(entries_of(*backend.value(), kGetppid, [] { REQUIRE(error_of_getppid() == EIO); }) == 0);

@@ -49,7 +49,7 @@ inline int in_child(const std::function<void()>& body) {
 }
 
 inline std::unique_ptr<Backend> open_here(const Filter* filter = nullptr) {
-  Result<std::unique_ptr<Backend>> backend = open_backend(filter);
+  Result<std::unique_ptr<Backend>> backend = open_backend({.filter = filter});
   if (!backend.ok()) std::fprintf(stderr, "%s\n", backend.failure().reason.c_str());
   REQUIRE(backend.ok());
   return std::move(backend.value());

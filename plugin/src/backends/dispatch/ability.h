@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/dispatch/request.h"
+#include "core/backend_request.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/common/state.h"
 #include "os/errors.h"
@@ -44,7 +44,7 @@ using Abilities = std::vector<std::unique_ptr<Ability>>;
 /// What an ability may use. The request is there only while make() runs; its filter, and all the rest, outlive the
 /// ability.
 struct AbilityContext {
-  const Request& request;
+  const BackendRequest& request;
   const Abilities& made;  ///< So far.
   const Lanes& lanes;
   signal_safe::Thread& opener;

@@ -49,13 +49,13 @@ class DispatchBackend final : public Backend {
   DispatchBackend(const DispatchBackend&) = delete;
   DispatchBackend& operator=(const DispatchBackend&) = delete;
 
-  Result<void> start(const Request& request, double unobserved_ns, const ClockRate& clock);
+  Result<void> start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock);
   /// Counts only the calls that `filter` selects from now on; the others are neither counted nor lost. Call it after
   /// start(), because the filter may leave out the calls of its proof.
   void select(const Filter& filter);
   /// Makes the abilities that the request wishes, or that cost nothing. Those that are made after calibration: after
   /// start().
-  Result<void> make_abilities(const Request& request, bool before_calibration);
+  Result<void> make_abilities(const BackendRequest& request, bool before_calibration);
   /// Call it after start(), which finds out if there are older threads.
   void start_file_kinds();
 
@@ -125,7 +125,7 @@ class DispatchBackend final : public Backend {
 
 // ---- start and end --------------------------------------------------------------------------------------------------
 
-Result<void> DispatchBackend::start(const Request& request, double unobserved_ns, const ClockRate& clock) {
+Result<void> DispatchBackend::start(const BackendRequest& request, double unobserved_ns, const ClockRate& clock) {
   const Guard guard = between_windows();
   opener_ = signal_safe::calling_thread(guard);
   if (opener_ == nullptr) opener_ = signal_safe::take_thread(guard);
@@ -238,7 +238,7 @@ void DispatchBackend::select(const Filter& filter) {
   std::atomic_ref(directory.ignores_unlisted).store(filter.may_select_beyond() ? 0 : 1);
 }
 
-Result<void> DispatchBackend::make_abilities(const Request& request, bool before_calibration) {
+Result<void> DispatchBackend::make_abilities(const BackendRequest& request, bool before_calibration) {
   const AbilityContext context{request, abilities_, lanes_, *opener_, patching_ == Patching::allowed, [this] {
                                  return older_.count_unseen() + unwatched_.count_unseen();
                                }};
@@ -345,7 +345,7 @@ Result<void> try_backend() {
   return try_in_child();
 }
 
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Request& request) {
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const BackendRequest& request) {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts.failure();
   if (Result<void> possible = check_requirements(); !possible.ok()) return possible.failure();
   if (is_open.exchange(true)) {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "backends/dispatch/request.h"
+#include "core/backend_request.h"
 #include "core/backend.h"
 #include "os/errors.h"
 
@@ -28,6 +28,6 @@ Result<void> try_backend();
 /// Tries itself out in a forked child, takes SIGSYS over, arms the calling thread, and proves that it works: 64 known
 /// calls must be counted as exactly 64. Between windows only. One at a time in a process. It has the abilities that
 /// `request` wishes (ability.h); of details only kinds of files. The request is needed no longer; its filter is.
-Result<std::unique_ptr<Backend>> open_backend(Patching patching, const Request& request = {});
+Result<std::unique_ptr<Backend>> open_backend(Patching patching, const BackendRequest& request = {});
 
 }  // namespace syscost::dispatch

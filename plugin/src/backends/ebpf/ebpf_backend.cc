@@ -15,15 +15,12 @@
 #include "backends/common/counts.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
+#include "backends/ebpf/ability.h"
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/segments.h"
 #include "core/program_reader.h"
-#include "extras/leaks/core/mapped_peak.h"
-#include "extras/scheduler/core/scheduler_trace.h"
-#include "extras/scheduler/ebpf/scheduler_events.h"
 #include "os/confinement.h"
-#include "os/detached_process.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
 
@@ -37,15 +34,16 @@ struct ThreadRegistration {
 };
 thread_local ThreadRegistration t_registration __attribute__((tls_model("initial-exec")));
 
-class EbpfBackend final : public Backend, private ProgramReader, private MappedPeakMeter {
+class EbpfBackend final : public Backend {
  public:
   explicit EbpfBackend(ProcessAttachment programs)
       : programs_(std::move(programs)),
         segments_(programs_.memory()),
-        children_(programs_.memory()),
-        scheduler_(programs_.memory().scheduler),
         memory_(programs_.memory()) {
     for (syscost_lane& lane : memory_.lanes().subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
+    for (const AbilityMaker make : ability_makers()) {
+      if (std::unique_ptr<Ability> ability = make(programs_)) abilities_.push_back(std::move(ability));
+    }
   }
 
   std::string_view name() const override { return "ebpf"; }
@@ -58,7 +56,7 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
             .denied = true,
             .bytes = BytesKnown::all,
             .threads = true,
-            .programs = memory_.children != nullptr,
+            .programs = find_ability(ProgramReader::kExtension) != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
@@ -67,11 +65,18 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
     if (!why.empty()) return "runs BPF programs of its own: " + why;
     std::string shared = "shares its BPF programs with other measured processes";
     if (missing_for_bpf(read_confinement().effective).empty()) return shared;
-    return shared +
-           "; --syscost_sched, --syscost_detail and --syscost_children need CAP_BPF and CAP_PERFMON in the test itself";
+    std::string flags;
+    for (const ProgramGroup* group : program_groups()) flags.append(group->flag()).append(", ");
+    return shared + "; " + flags.substr(0, flags.size() - 2) +
+           " and --syscost_detail need CAP_BPF and CAP_PERFMON in the test itself";
   }
 
-  std::string remark() const override { return remark_; }
+  std::string remark() const override {
+    for (const auto& ability : abilities_) {
+      if (std::string remark = ability->remark(); !remark.empty()) return remark;
+    }
+    return {};
+  }
 
   std::optional<AcquiredLane> acquire_lane() override;
   Generation boundary(Lane lane, Next next) override;
@@ -81,14 +86,12 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
     return is_fork_child() ? nullptr : reinterpret_cast<std::uint64_t*>(&memory_.lanes()[0].control);
   }
   void read(Lane lane, CallTable& into) override;
-  void read_programs(ProgramTables& into) override {
-    if (!is_fork_child()) children_.take(state(Lane::kProcess).ended_bank, filter_, into);
-  }
   void read_crossings(CrossingSink& sink) override;
-  void begin_mapped_peak() override;
-  std::optional<std::uint64_t> end_mapped_peak() override;
   Losses losses() const override {
-    return is_fork_child() ? Losses{} : Losses{late_, segments_.lost() + children_.lost()};
+    if (is_fork_child()) return {};
+    Losses losses{late_, segments_.lost()};
+    for (const auto& ability : abilities_) losses.lost += ability->lost();
+    return losses;
   }
   Result<std::uint64_t> hidden_losses() override;
   Result<void> detach() override {
@@ -109,14 +112,10 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
 
   /// The proof that it counts, and what counting adds to a call, given what the same call takes unobserved.
   Result<void> prove_and_calibrate(double unobserved_ns);
-  /// The proof that it counts children, if they were requested.
-  Result<void> prove_children();
-  /// The same of the scheduler's events.
-  Result<void> prove_scheduler();
+  Result<void> prove_abilities();
 
  private:
   void go_by(std::uint64_t token);
-  std::uint64_t known_calls_of_a_child(int& error);
 
   struct LaneState {
     std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
@@ -128,11 +127,13 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
     // Sequentially consistent: the programs' announcements are read only after this is visible.
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   }
-  void* find_extension(std::string_view name) override {
-    const bool has_scheduler = !memory_.scheduler.empty() && !is_fork_child();
-    return pick<ProgramReader, MappedPeakMeter, SchedulerTrace>(name, this, this,
-                                                                has_scheduler ? &scheduler_ : nullptr);
+  void* find_ability(std::string_view name) const {
+    for (const auto& ability : abilities_) {
+      if (void* const found = ability->find(name)) return found;
+    }
+    return nullptr;
   }
+  void* find_extension(std::string_view name) override { return find_ability(name); }
   // It has no shared memory: each function asks first.
   bool is_fork_child() const { return programs_.is_fork_child(); }
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }
@@ -141,10 +142,8 @@ class EbpfBackend final : public Backend, private ProgramReader, private MappedP
 
   ProcessAttachment programs_;
   Segments segments_;
-  ChildCounts children_;
-  SchedulerEvents scheduler_;
-  std::string remark_;
   SharedMemory memory_;
+  Abilities abilities_;
   const Filter* filter_ = nullptr;  // null = everything is counted
   std::array<LaneState, SYSCOST_LANES> lanes_;
   std::uint64_t opener_ = 0;     // of the windows: the token of a thread
@@ -171,6 +170,7 @@ static_assert(Filter::kNumbers == SYSCOST_NUMBERS && kAbiCount == SYSCOST_ABIS);
 
 void EbpfBackend::select(const Filter& filter) {
   filter_ = &filter;
+  for (const auto& ability : abilities_) ability->select(filter);
   syscost_directory& directory = memory_.directory();
   for (std::uint32_t index = 0; index < SYSCOST_ABIS * SYSCOST_NUMBERS; ++index) {
     const SyscallId id{static_cast<Abi>(index / SYSCOST_NUMBERS), index % SYSCOST_NUMBERS};
@@ -252,6 +252,9 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
   if (is_fork_child()) return 0;
   LaneState& own = state(lane);
   own.ended_bank = own.bank;
+  if (lane == Lane::kProcess) {
+    for (const auto& ability : abilities_) ability->end_segment(own.ended_bank);
+  }
   syscost_lane& its = memory_.lanes()[static_cast<std::uint32_t>(lane)];
   __u64& control = its.control;
   switch (next) {
@@ -260,7 +263,9 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
       its.opener[own.bank] = opener_;
       its.opened_ns[own.bank] = opened_ns_;
       segments_.clear_leftovers(lane, own.bank);
-      if (lane == Lane::kProcess) children_.clear_leftovers(own.bank);
+      if (lane == Lane::kProcess) {
+        for (const auto& ability : abilities_) ability->begin_segment(own.bank);
+      }
       ++generation_;
       store(control, SYSCOST_CONTROL(generation_, own.bank));
       return generation_;
@@ -279,7 +284,9 @@ Generation EbpfBackend::boundary(Lane lane, Next next) {
 void EbpfBackend::read(Lane lane, CallTable& into) {
   if (is_fork_child()) return;
   late_ += segments_.wait_for_programs();
-  if (lane == Lane::kProcess) late_ += children_.wait_for_programs();
+  if (lane == Lane::kProcess) {
+    for (const auto& ability : abilities_) late_ += ability->wait_for_programs();
+  }
   segments_.take(lane, state(lane).ended_bank, into);
   drop_unselected(filter_, into);
 }
@@ -287,24 +294,7 @@ void EbpfBackend::read(Lane lane, CallTable& into) {
 void EbpfBackend::read_crossings(CrossingSink& sink) {
   if (is_fork_child()) return;
   SelectedCrossings wanted(sink, filter_);
-  segments_.take_crossings(wanted);
-}
-
-// ---- mapped memory --------------------------------------------------------------------------------------------------
-
-void EbpfBackend::begin_mapped_peak() {
-  if (is_fork_child()) return;
-  for (syscost_cpu& cpu : memory_.cpus()) std::atomic_ref(cpu.most_pages).store(0);
-  std::atomic_ref(memory_.directory().notes_mapped).store(1);
-}
-
-std::optional<std::uint64_t> EbpfBackend::end_mapped_peak() {
-  if (is_fork_child()) return std::nullopt;
-  std::atomic_ref(memory_.directory().notes_mapped).store(0);
-  std::uint64_t pages = 0;
-  for (syscost_cpu& cpu : memory_.cpus())
-    pages = std::max<std::uint64_t>(pages, std::atomic_ref(cpu.most_pages).load());
-  return pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  segments_.take_crossings(wanted, abilities_);
 }
 
 // ---- losses ---------------------------------------------------------------------------------------------------------
@@ -347,61 +337,26 @@ Result<void> EbpfBackend::prove_and_calibrate(double unobserved_ns) {
   return {};
 }
 
-std::uint64_t EbpfBackend::known_calls_of_a_child(int& error) {
-  boundary(Lane::kProcess, Next::kArm);
-  const pid_t child = clone_quietly();
-  if (child == 0) {
-    make_known_calls();
-    _exit(0);
+Result<void> EbpfBackend::prove_abilities() {
+  for (const auto& ability : abilities_) {
+    if (Result<void> proof = ability->prove(*this); !proof.ok()) return proof;
   }
-  error = child < 0 ? errno : 0;
-  if (child > 0) wait_for_quiet_child(child);
-  boundary(Lane::kProcess, Next::kDisarm);
-  CallTable own(&quiet_memory());
-  read(Lane::kProcess, own);
-  ProgramTables children(&quiet_memory());
-  read_programs(children);
-  std::uint64_t calls = 0;
-  for (const auto& [program, table] : children) {
-    if (const Tally* getppids = table.find({Abi::x86_64, SYS_getppid}); getppids != nullptr) calls += getppids->calls;
-  }
-  return calls;
-}
-
-Result<void> EbpfBackend::prove_children() {
-  if (memory_.children == nullptr) return {};
-  std::uint64_t calls = 0;
-  // Children of other threads may make the same call, but not each time.
-  for (int attempt = 0; attempt < 5; ++attempt) {
-    int error = 0;
-    calls = known_calls_of_a_child(error);
-    if (error != 0) return errno_failure("start", "a child to see whether it is counted", error);
-    if (calls == kKnownCalls) return {};
-  }
-  return Failure{"the eBPF programs counted " + std::to_string(calls) + " of " + std::to_string(kKnownCalls) +
-                     " known calls of a child",
-                 "report this with the output of --syscost_doctor and uname -a"};
-}
-
-Result<void> EbpfBackend::prove_scheduler() {
-  if (memory_.scheduler.empty()) return {};
-  Result<std::string> remark = prove_scheduler_events(*this, scheduler_);
-  if (!remark.ok()) return remark.failure();
-  remark_ = remark.value();
   return {};
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const ProgramRequest& request, const Filter* filter) {
+Result<std::unique_ptr<Backend>> open_backend(const BackendRequest& request) {
   double unobserved_ns = getppid_ns();
-  Result<ProcessAttachment> programs = ProcessAttachment::open(request);
+  ProgramRequest wanted{.details = request.details};
+  std::transform(program_groups().begin(), program_groups().end(), wanted.wanted.begin(),
+                 [&](const ProgramGroup* group) { return std::min(group->wanted(request), group->most()); });
+  Result<ProcessAttachment> programs = ProcessAttachment::open(wanted);
   if (!programs.ok()) return programs.failure();
   auto backend = std::make_unique<EbpfBackend>(std::move(programs.value()));
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
-  if (Result<void> proof = backend->prove_children(); !proof.ok()) return proof.failure();
-  if (Result<void> proof = backend->prove_scheduler(); !proof.ok()) return proof.failure();
-  if (filter != nullptr) backend->select(*filter);
+  if (Result<void> proof = backend->prove_abilities(); !proof.ok()) return proof.failure();
+  if (request.filter != nullptr) backend->select(*request.filter);
   return std::unique_ptr<Backend>(std::move(backend));
 }
 

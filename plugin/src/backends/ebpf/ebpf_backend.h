@@ -8,15 +8,15 @@
 
 #include <memory>
 
-#include "backends/ebpf/program_request.h"
 #include "core/backend.h"
+#include "core/backend_request.h"
 #include "os/errors.h"
 
 namespace syscost::ebpf {
 
 /// Loads, attaches, and proves that it works: 64 known calls must be counted as exactly 64. Between windows only.
-/// It counts what `filter` selects (null = everything; it must outlive the backend).
-Result<std::unique_ptr<Backend>> open_backend(const ProgramRequest& request = {}, const Filter* filter = nullptr);
+/// It has the abilities that `request` wishes (ability.h). The request is needed no longer; its filter is.
+Result<std::unique_ptr<Backend>> open_backend(const BackendRequest& request = {});
 
 /// Starts the helper that this user's processes share, unless it runs. It stays, with its programs loaded, while
 /// the result lives. Null where processes do not share one; those that count then find out why.

@@ -73,7 +73,7 @@ Result<std::unique_ptr<OwnPrograms>> OwnPrograms::load(const ProgramRequest& req
   if (!further.ok()) return further.failure();
   for (const int map : further.value()) joined.maps.add(map);
 
-  const std::vector<int> attached = pair.counting_and_scheduler_programs();
+  const std::vector<int> attached = pair.attached_programs();
   std::vector<int> all = attached;
   const std::vector<int> following = pair.following_programs();
   all.insert(all.end(), following.begin(), following.end());
@@ -102,7 +102,7 @@ Result<void> OwnPrograms::attach() {
   Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   const std::vector<int> all = programs.value();
-  programs.value().resize(counting_ + scheduler_);
+  programs.value().resize(counting_ + watching_);
   Result<void> attached = keep_attached(programs.value(), counting_links_);
   close_each(all);
   return attached;
@@ -123,8 +123,8 @@ Result<std::uint64_t> OwnPrograms::missed_runs(Runs /*wanted*/) {
   const Result<std::vector<int>> programs = programs_.copies();
   if (!programs.ok()) return out_of_reach(errno, programs.failure());
   std::vector<int> that_count = programs.value();
-  const auto scheduler = that_count.begin() + static_cast<std::ptrdiff_t>(counting_);
-  that_count.erase(scheduler, scheduler + static_cast<std::ptrdiff_t>(scheduler_));
+  const auto watching = that_count.begin() + static_cast<std::ptrdiff_t>(counting_);
+  that_count.erase(watching, watching + static_cast<std::ptrdiff_t>(watching_));
   Result<std::uint64_t> missed = ebpf::missed_runs(that_count);
   const int error = errno;
   close_each(programs.value());

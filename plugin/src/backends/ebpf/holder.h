@@ -57,8 +57,8 @@ struct Joined {
 
 /// A pair of programs that this process loads and holds itself.
 ///
-/// Programs and attachments lie in the queues of two sockets, of three where children are counted (os/descriptors.h),
-/// so that a child, however it was made, holds no attachment that this process could not take off.
+/// Programs and attachments lie in the queues of two sockets, of three where some programs stay attached
+/// (os/descriptors.h), so that a child, however it was made, holds no attachment that this process could not take off.
 class OwnPrograms final : public Holder {
  public:
   /// Loads and attaches.
@@ -70,13 +70,13 @@ class OwnPrograms final : public Holder {
   Result<std::uint64_t> missed_runs(Runs wanted) override;
 
  private:
-  OwnPrograms(ParkedDescriptors programs, std::size_t counting, std::size_t scheduler)
-      : programs_(std::move(programs)), counting_(counting), scheduler_(scheduler) {}
+  OwnPrograms(ParkedDescriptors programs, std::size_t counting, std::size_t watching)
+      : programs_(std::move(programs)), counting_(counting), watching_(watching) {}
   Result<void> keep_attached(const std::vector<int>& programs, ParkedDescriptors& links);
 
-  ParkedDescriptors programs_;  ///< Those that count first, then those for the scheduler's events.
+  ParkedDescriptors programs_;  ///< Those that count first, then those that watch, then those that stay attached.
   std::size_t counting_;
-  std::size_t scheduler_;
+  std::size_t watching_;
   ParkedDescriptors counting_links_;
   ParkedDescriptors following_links_;
 };
@@ -85,7 +85,7 @@ class OwnPrograms final : public Holder {
 ///
 /// The first process opens the socket, connects to it and starts the helper with it. So a later process, even one that
 /// comes before the helper runs, just connects and waits. The kernel decides which process binds the name. A process
-/// with details or children starts a helper for itself alone. docs/decisions/0018.
+/// that needs its own programs starts a helper for itself alone. docs/decisions/0018.
 class HelperLink final : public Holder {
  public:
   /// The reason why this process has no helper.

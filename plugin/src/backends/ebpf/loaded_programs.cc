@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "backends/ebpf/loaded_programs.h"
 
-#include <bpf/btf.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -22,69 +20,6 @@
 #include "os/descriptors.h"
 
 namespace syscost::ebpf {
-namespace {
-
-struct FreeTypes {
-  void operator()(btf* types) const { libbpf().btf__free(types); }
-};
-using Types = std::unique_ptr<btf, FreeTypes>;
-
-/// A variable's type, and its offset in the section of each CPU's variables.
-struct Variable {
-  __u32 type = 0;
-  std::int64_t offset = 0;
-};
-
-std::optional<Variable> variable(const btf* types, const char* name) {
-  const __s32 section = libbpf().btf__find_by_name_kind(types, ".data..percpu", BTF_KIND_DATASEC);
-  const __s32 id = libbpf().btf__find_by_name_kind(types, name, BTF_KIND_VAR);
-  if (section < 0 || id < 0) return std::nullopt;
-  const btf_type* all = libbpf().btf__type_by_id(types, static_cast<__u32>(section));
-  const btf_var_secinfo* entries = btf_var_secinfos(all);
-  for (__u16 i = 0; i < btf_vlen(all); ++i) {
-    if (entries[i].type != static_cast<__u32>(id)) continue;
-    return Variable{libbpf().btf__type_by_id(types, static_cast<__u32>(id))->type, entries[i].offset};
-  }
-  return std::nullopt;
-}
-
-/// The offset of a member of a structure, or of a structure or union without a name in it; empty if it has none.
-std::optional<std::int64_t> member_offset(const btf* types, __u32 type, std::string_view name) {
-  const btf_type* structure = libbpf().btf__type_by_id(types, type);
-  if (structure == nullptr || !btf_is_composite(structure)) return std::nullopt;
-  for (__u16 i = 0; i < btf_vlen(structure); ++i) {
-    const btf_member& member = btf_members(structure)[i];
-    const std::string_view own = libbpf().btf__name_by_offset(types, member.name_off);
-    const std::int64_t offset = btf_member_bit_offset(structure, i) / 8;
-    if (own == name) return offset;
-    if (!own.empty()) continue;
-    if (const auto inner = member_offset(types, member.type, name)) return offset + *inner;
-  }
-  return std::nullopt;
-}
-
-/// From Linux 6.2 to 6.14 both were members of a structure, `pcpu_hot`; before and after, variables.
-std::optional<std::int64_t> offset_of(const btf* types, const char* variable_name, std::string_view member) {
-  if (const auto own = variable(types, variable_name)) return own->offset;
-  const auto hot = variable(types, "pcpu_hot");
-  if (!hot) return std::nullopt;
-  const auto offset = member_offset(types, hot->type, member);
-  if (!offset) return std::nullopt;
-  return hot->offset + *offset;
-}
-
-}  // namespace
-
-std::optional<CpuVariables> find_cpu_variables() {
-  const Types types(libbpf().btf__load_vmlinux_btf());
-  if (types == nullptr) return std::nullopt;
-  const auto queue = variable(types.get(), "runqueues");
-  const auto count = offset_of(types.get(), "__preempt_count", "preempt_count");
-  const auto current = offset_of(types.get(), "current_task", "current_task");
-  if (!queue || !count || !current) return std::nullopt;
-  return CpuVariables{*count - queue->offset, *current - queue->offset};
-}
-
 namespace {
 
 // ---- places ---------------------------------------------------------------------------------------------------------
@@ -123,40 +58,18 @@ void ask_for_details(syscost_bpf::syscost_bpf__rodata& constants, const DetailRe
   }
 }
 
-// ---- the scheduler's events -----------------------------------------------------------------------------------------
-
-void ask_for_scheduler_events(syscost_bpf::syscost_bpf__rodata& constants, std::uint32_t room) {
-  constants.scheduler_room = room;
-  const std::optional<CpuVariables> variables = find_cpu_variables();
-  constants.has_preempt_count = variables.has_value();
-  if (!variables) return;
-  constants.preempt_count_from_queue = variables->preempt_count_from_queue;
-  constants.current_task_from_queue = variables->current_task_from_queue;
-}
-
 // ---- programs -------------------------------------------------------------------------------------------------------
 
-std::vector<bpf_program*> counting_programs_of(const syscost_bpf& skeleton, Attachment attachment, bool children) {
+/// Those that count the calls of the process itself.
+std::vector<bpf_program*> own_programs(const syscost_bpf& skeleton, Attachment attachment) {
   const auto& all = skeleton.progs;
-  std::vector<bpf_program*> counting = attachment == Attachment::raw_tracepoints
-                                           ? std::vector{all.on_sys_enter,   all.on_sys_exit,   all.on_signal_deliver,
-                                                         all.on_child_enter, all.on_child_exit, all.on_child_deliver}
-                                           : std::vector{all.event_enter,    all.event_exit,    all.event_signal,
-                                                         all.event_ch_enter, all.event_ch_exit, all.event_ch_signal};
-  if (!children) counting.resize(counting.size() / 2);
-  return counting;
+  if (attachment == Attachment::raw_tracepoints) return {all.on_sys_enter, all.on_sys_exit, all.on_signal_deliver};
+  return {all.event_enter, all.event_exit, all.event_signal};
 }
 
-std::vector<bpf_program*> following_programs_of(const syscost_bpf& skeleton, Attachment attachment) {
-  const auto& all = skeleton.progs;
-  // The program for births is attached last, because a child that is followed must be followed to its end.
-  if (attachment == Attachment::raw_tracepoints) return {all.on_child_exec, all.on_child_end, all.on_fork};
-  return {all.event_ch_exec, all.event_ch_end, all.on_fork};
-}
-
-std::vector<bpf_program*> scheduler_programs_of(const syscost_bpf& skeleton) {
-  const auto& all = skeleton.progs;
-  return {all.on_switch, all.on_waking, all.on_creation, all.on_packet_sent, all.on_packet, all.on_packets_end};
+template <class T>
+void append(std::vector<T>& to, const std::vector<T>& more) {
+  to.insert(to.end(), more.begin(), more.end());
 }
 
 std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
@@ -165,25 +78,19 @@ std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
   return descriptors;
 }
 
-/// By default the object loads no program for children or the scheduler, but it would make their maps all the same.
+/// By default the object loads no program, but it would make the maps of all groups.
 int choose_programs(syscost_bpf& skeleton, Attachment attachment, const ProgramRequest& request) {
-  const bool children = request.children;
-  const bool scheduler = request.scheduler_events > 0;
-  for (bpf_map* map : {skeleton.maps.scheduler_events, skeleton.maps.packets, skeleton.maps.received}) {
-    if (const int error = libbpf().bpf_map__set_autocreate(map, scheduler); error != 0) return error;
-  }
-  for (bpf_map* map : {skeleton.maps.children, skeleton.maps.child_cells, skeleton.maps.child_slots,
-                       skeleton.maps.child_error_slots, skeleton.maps.child_threads, skeleton.maps.program_numbers}) {
-    if (const int error = libbpf().bpf_map__set_autocreate(map, children); error != 0) return error;
-  }
-  std::vector<bpf_program*> wanted = counting_programs_of(skeleton, attachment, children);
-  if (children) {
-    const std::vector<bpf_program*> following = following_programs_of(skeleton, attachment);
-    wanted.insert(wanted.end(), following.begin(), following.end());
-  }
-  if (scheduler) {
-    const std::vector<bpf_program*> further = scheduler_programs_of(skeleton);
-    wanted.insert(wanted.end(), further.begin(), further.end());
+  std::vector<bpf_program*> wanted = own_programs(skeleton, attachment);
+  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+    const ProgramGroup& group = *program_groups()[i];
+    const std::uint32_t much = request.wanted[i];
+    for (bpf_map* map : group.maps(skeleton)) {
+      if (const int error = libbpf().bpf_map__set_autocreate(map, much > 0); error != 0) return error;
+    }
+    if (much == 0) continue;
+    group.prepare(skeleton, much);
+    const ProgramGroup::Programs its = group.programs(skeleton, attachment);
+    for (const auto* some : {&its.counting, &its.watching, &its.following}) append(wanted, *some);
   }
   for (bpf_program* program : wanted) {
     if (const int error = libbpf().bpf_program__set_autoload(program, true); error != 0) return error;
@@ -250,9 +157,8 @@ LoadedPrograms::~LoadedPrograms() = default;
 
 Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
   const DetailRequest& details = request.details;
-  if (request.scheduler_events > 0 && !kernel_is_at_least(5, 15)) {
-    return Failure{"the kernel is too old to show what its scheduler does (--syscost_sched): that needs Linux 5.15",
-                   "leave --syscost_sched out"};
+  for (const auto& [group, much] : groups_of(request)) {
+    if (Result<void> possible = group->check_kernel(); !possible.ok()) return possible.failure();
   }
   if (Result<const LibbpfApi*> api = open_libbpf(); !api.ok()) return api.failure();
   const LibbpfLog log;
@@ -264,9 +170,7 @@ Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
                    "raise SYSCOST_MAX_CPUS in shared.h and run tools/make_skeleton"};
   }
   LoadedPrograms pair(static_cast<std::uint32_t>(cpus));
-  pair.has_details_ = details.any();
-  pair.has_children_ = request.children;
-  pair.has_scheduler_events_ = request.scheduler_events > 0;
+  pair.request_ = request;
   pair.attachment_ = attachment_for_this_kernel();
   pair.skeleton_.reset(syscost_bpf__open());
   if (!pair.skeleton_) return loading_failure("open the BPF object", errno, log.words());
@@ -276,12 +180,6 @@ Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
     libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_cells, ebpf::detail_cells(pair.cpu_count_));
     libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.detail_slots, SYSCOST_DETAIL_SLOTS);
   }
-
-  if (request.scheduler_events > 0) {
-    ask_for_scheduler_events(*pair.skeleton_->rodata, request.scheduler_events);
-    libbpf().bpf_map__set_max_entries(pair.skeleton_->maps.scheduler_events, 1 + request.scheduler_events);
-  }
-
   if (const int error = choose_programs(*pair.skeleton_, pair.attachment_, request); error != 0) {
     return explain_failure("choose among the BPF programs", -error, log.words());
   }
@@ -297,38 +195,37 @@ Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
 }
 
 std::vector<int> LoadedPrograms::counting_programs() const {
-  return descriptors_of(counting_programs_of(*skeleton_, attachment_, has_children_));
+  std::vector<bpf_program*> programs = own_programs(*skeleton_, attachment_);
+  for (const auto& [group, much] : groups_of(request_)) append(programs, group->programs(*skeleton_, attachment_).counting);
+  return descriptors_of(programs);
 }
 
 std::vector<int> LoadedPrograms::following_programs() const {
-  if (!has_children_) return {};
-  return descriptors_of(following_programs_of(*skeleton_, attachment_));
+  std::vector<bpf_program*> programs;
+  for (const auto& [group, much] : groups_of(request_)) append(programs, group->programs(*skeleton_, attachment_).following);
+  return descriptors_of(programs);
 }
 
 std::vector<int> LoadedPrograms::programs() const {
   std::vector<int> programs = counting_programs();
-  const std::vector<int> following = following_programs();
-  programs.insert(programs.end(), following.begin(), following.end());
+  append(programs, following_programs());
   return programs;
 }
 
-std::vector<int> LoadedPrograms::counting_and_scheduler_programs() const {
+std::vector<int> LoadedPrograms::attached_programs() const {
   std::vector<int> programs = counting_programs();
-  if (has_scheduler_events_) {
-    const std::vector<int> further = descriptors_of(scheduler_programs_of(*skeleton_));
-    programs.insert(programs.end(), further.begin(), further.end());
+  for (const auto& [group, much] : groups_of(request_)) {
+    append(programs, descriptors_of(group->programs(*skeleton_, attachment_).watching));
   }
   return programs;
 }
 
 std::vector<int> LoadedPrograms::further_maps() const {
   std::vector<int> maps;
-  if (has_details_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
-  if (has_children_) {
-    maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.children));
-    maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.child_cells));
+  if (request_.details.any()) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
+  for (const auto& [group, much] : groups_of(request_)) {
+    for (const SharedMap& shared : group->shared_maps(much)) maps.push_back(libbpf().bpf_map__fd(shared.of(*skeleton_)));
   }
-  if (has_scheduler_events_) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.scheduler_events));
   return maps;
 }
 

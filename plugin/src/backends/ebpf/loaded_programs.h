@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// LoadedPrograms: the BPF programs, loaded once for any number of measured processes; and the variables of the kernel
-// that they read.
+// LoadedPrograms: the BPF programs, loaded once for any number of measured processes.
 //
 // LoadedPrograms live in the helper that serves all processes of a host, or, where there can be none, in the measured
 // process. Each process gets a place: a map that it shares only with the programs, and the cookie by which it makes
@@ -11,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "backends/ebpf/attachment.h"
@@ -46,16 +44,16 @@ class LoadedPrograms {
 
   std::uint32_t cpu_count() const { return cpu_count_; }
   /// Descriptors of this object; the programs stay loaded while any process has a copy, or an attachment.
-  /// Those that count, in the order in which they are attached: of the process, then of its children.
+  /// Those that count, in the order in which they are attached: of the process, then of each group.
   std::vector<int> counting_programs() const;
-  /// Those that follow a child from birth to end; none without children.
+  /// Those of groups that stay attached (ProgramGroup::Programs::following).
   std::vector<int> following_programs() const;
-  /// All that count or follow. The kernel may skip a run of them; of those for the scheduler it skips none.
+  /// All that count or follow. The kernel may skip a run of them; of those that only watch it skips none.
   std::vector<int> programs() const;
-  /// In the order in which they are attached: those that count, then those for the scheduler's events.
-  std::vector<int> counting_and_scheduler_programs() const;
-  /// The maps that the process may map besides its place's own: the cells of details; the records of children, and
-  /// their cells; the scheduler's events.
+  /// In the order in which they are attached: those that count, then those that watch.
+  std::vector<int> attached_programs() const;
+  /// The maps that the process may map besides its place's own: the cells of details, then those that each group
+  /// shares.
   std::vector<int> further_maps() const;
 
   /// A process's place. The caller must close `map`.
@@ -87,24 +85,8 @@ class LoadedPrograms {
   std::uint32_t cpu_count_ = 0;
   std::uint32_t serial_ = 0;
   std::uint32_t slots_ = 0;
-  bool has_details_ = false;
-  bool has_children_ = false;
-  bool has_scheduler_events_ = false;
+  ProgramRequest request_;
   Attachment attachment_ = Attachment::raw_tracepoints;
 };
-
-/// Where the kernel keeps two variables of each CPU, counted from the CPU's run queue. bpf/scheduler.bpf.h uses these
-/// distances, and checks them at each use.
-///
-/// The kernel's own list of addresses leaves variables out unless it was built with CONFIG_KALLSYMS_ALL, as Debian's is
-/// and others are not. Its type information (BTF) has the offset of each variable of a CPU in their section, which is
-/// the same for every CPU.
-struct CpuVariables {
-  std::int64_t preempt_count_from_queue = 0;
-  std::int64_t current_task_from_queue = 0;
-};
-
-/// From the running kernel's type information, 10 ms. Empty if it does not say. Call it after open_libbpf().
-std::optional<CpuVariables> find_cpu_variables();
 
 }  // namespace syscost::ebpf

@@ -34,9 +34,8 @@ void leave_room_in_the_heap() {
 Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request) {
   if (request.needs_own_programs()) {
     Result<ProcessAttachment> alone = open_alone(request);
-    const std::string flag = request.children        ? "--syscost_children"
-                             : request.details.any() ? "--syscost_detail"
-                                                     : "--syscost_sched";
+    const auto groups = groups_of(request);
+    const std::string flag(groups.empty() ? "--syscost_detail" : groups.front().first->flag());
     if (alone.ok()) {
       alone.value().why_alone_ = flag + " needs them";
     } else if (!missing_for_bpf(read_confinement().effective).empty()) {
@@ -137,41 +136,37 @@ Result<void> ProcessAttachment::take(Joined& joined, const ProgramRequest& reque
   joined.maps.close_all();
   if (!mapped.ok()) return mapped;
   missed_before_ = missed_runs_ = joined.missed_runs;
-  if (request.children) set_own_calls_cookie(SYSCOST_OWN_CALLS(memory_.cookie));
+  for (const auto& [group, much] : groups_of(request)) {
+    if (group->counts_calls()) is_counted_by_groups_ = true;
+  }
   return enrol(0);
 }
 
 Result<void> ProcessAttachment::map_all(const Joined& joined, const ProgramRequest& request) {
-  const std::size_t expected =
-      1 + (request.details.any() ? 1 : 0) + (request.children ? 2 : 0) + (request.scheduler_events > 0 ? 1 : 0);
+  std::size_t expected = request.details.any() ? 2 : 1;
+  for (const auto& [group, much] : groups_of(request)) expected += group->shared_maps(much).size();
   if (joined.maps.count != expected || joined.cpu_count == 0) {
     return Failure{"the eBPF helper sent other maps than syscost requested", "report this with the output of ss -xlp"};
   }
   const int* next = joined.maps.descriptors.data();
   Result<void*> start = map_shared(*next++, map_bytes(joined.cpu_count), "the counters");
   if (!start.ok()) return start.failure();
-  memory_ = {
-      {static_cast<syscost_block*>(start.value()), map_blocks(joined.cpu_count)}, joined.cpu_count, joined.cookie, {}};
+  memory_.blocks = {static_cast<syscost_block*>(start.value()), map_blocks(joined.cpu_count)};
+  memory_.cpu_count = joined.cpu_count;
+  memory_.cookie = joined.cookie;
   if (request.details.any()) {
     const std::size_t cells = detail_cells(memory_.cpu_count);
     start = map_shared(*next++, cells * sizeof(syscost_cell), "the details' counters");
     if (!start.ok()) return start.failure();
     memory_.detail_cells = {static_cast<syscost_cell*>(start.value()), cells};
   }
-  if (request.children) {
-    start = map_shared(*next++, sizeof(syscost_children), "the table of children");
-    if (!start.ok()) return start.failure();
-    memory_.children = static_cast<syscost_children*>(start.value());
-    constexpr std::size_t kCells = std::size_t{SYSCOST_BANKS} * SYSCOST_CHILD_SLOTS;
-    start = map_shared(*next++, kCells * sizeof(syscost_cell), "the children's counters");
-    if (!start.ok()) return start.failure();
-    memory_.child_cells = {static_cast<syscost_cell*>(start.value()), kCells};
-  }
-  if (request.scheduler_events > 0) {
-    const std::size_t blocks = std::size_t{1} + request.scheduler_events;
-    start = map_shared(*next++, blocks * sizeof(syscost_scheduler_block), "the scheduler's events");
-    if (!start.ok()) return start.failure();
-    memory_.scheduler = {static_cast<syscost_scheduler_block*>(start.value()), blocks};
+  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+    if (request.wanted[i] == 0) continue;
+    for (const SharedMap& shared : program_groups()[i]->shared_maps(request.wanted[i])) {
+      start = map_shared(*next++, shared.bytes, shared.what);
+      if (!start.ok()) return start.failure();
+      memory_.of_groups[i].emplace_back(static_cast<std::byte*>(start.value()), shared.bytes);
+    }
   }
   return {};
 }
@@ -182,6 +177,7 @@ ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
       registrations_(std::move(other.registrations_)),
       why_alone_(std::move(other.why_alone_)),
       memory_(std::exchange(other.memory_, {})),
+      is_counted_by_groups_(other.is_counted_by_groups_),
       missed_before_(other.missed_before_),
       missed_runs_(other.missed_runs_),
       entered_twice_(other.entered_twice_),
@@ -190,12 +186,10 @@ ProcessAttachment::ProcessAttachment(ProcessAttachment&& other) noexcept
 ProcessAttachment::~ProcessAttachment() {
   if (is_fork_child()) return;  // what is mapped there is the child's own
   if (!memory_.blocks.empty()) unmap(memory_.blocks.data(), map_bytes(memory_.cpu_count));
-  if (memory_.children != nullptr) set_own_calls_cookie(0);
-  if (memory_.children != nullptr) unmap(memory_.children, sizeof(syscost_children));
-  for (const std::span<syscost_cell> cells : {memory_.detail_cells, memory_.child_cells}) {
-    if (!cells.empty()) unmap(cells.data(), cells.size_bytes());
+  if (!memory_.detail_cells.empty()) unmap(memory_.detail_cells.data(), memory_.detail_cells.size_bytes());
+  for (const auto& maps : memory_.of_groups) {
+    for (const std::span<std::byte> map : maps) unmap(map.data(), map.size());
   }
-  if (!memory_.scheduler.empty()) unmap(memory_.scheduler.data(), memory_.scheduler.size_bytes());
 }
 
 // ---- registration ---------------------------------------------------------------------------------------------------
@@ -302,7 +296,7 @@ Runs ProcessAttachment::runs_to_ask_for() {
   const bool left_all_calls = load(directory.entered_twice) == entered_twice_;
   const std::uint64_t unresolved = load(directory.unresolved);
   const bool awaited_no_signal = std::exchange(unresolved_, unresolved) == unresolved;
-  const bool is_enough = was_always_alone && left_all_calls && awaited_no_signal && memory_.children == nullptr;
+  const bool is_enough = was_always_alone && left_all_calls && awaited_no_signal && !is_counted_by_groups_;
   return is_enough ? Runs::of_entries : Runs::of_all;
 }
 

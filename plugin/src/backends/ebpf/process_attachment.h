@@ -9,12 +9,15 @@
 // write counts of its parent.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/loaded_programs.h"
@@ -31,11 +34,13 @@ struct SharedMemory {
   std::uint64_t cookie = 0;  ///< First argument of a registration call.
   /// [bank][partition][slot - SYSCOST_SLOTS]; empty without details.
   std::span<syscost_cell> detail_cells{};
-  syscost_children* children = nullptr;   ///< Null where they are not counted.
-  std::span<syscost_cell> child_cells{};  ///< [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
-  /// The head, then the events; empty where they are not kept.
-  std::span<syscost_scheduler_block> scheduler{};
+  /// What each group shares (ProgramGroup::shared_maps), in the order of program_groups(); empty if it is not wanted.
+  std::array<std::vector<std::span<std::byte>>, kProgramGroups> of_groups{};
 
+  const std::vector<std::span<std::byte>>& of(const ProgramGroup& group) const {
+    const auto groups = program_groups();
+    return of_groups[static_cast<std::size_t>(std::find(groups.begin(), groups.end(), &group) - groups.begin())];
+  }
   std::uint32_t partition_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }
   /// Possible CPUs only.
@@ -76,12 +81,13 @@ class ProcessAttachment {
   /// Not there in a fork child.
   const SharedMemory& memory() const { return memory_; }
   bool is_fork_child() const { return fork_detector_.is_fork_child(); }
+  const ForkDetector& fork_detector() const { return fork_detector_; }
   /// Why this process has programs of its own; empty: it shares them.
   const std::string& why_alone() const { return why_alone_; }
 
   /// `token` is the calling thread's registration, or 0: enrolling again would end it.
   Result<void> attach(std::uint64_t token);
-  /// Children born meanwhile are known when programs are attached again: births cost a fork, not a call.
+  /// What the programs that stay attached follow is known when the others are attached again.
   void detach() { holder_->detach(); }
   /// Gives up the place, for ever. The memory stays.
   void retire();
@@ -111,6 +117,7 @@ class ProcessAttachment {
   std::unique_ptr<Registrations> registrations_;
   std::string why_alone_;
   SharedMemory memory_;
+  bool is_counted_by_groups_ = false;  ///< ProgramGroup::counts_calls().
   std::uint64_t missed_before_ = 0;  ///< Runs that the kernel skipped before this process enrolled.
   std::uint64_t missed_runs_ = 0;    ///< As last asked; of the programs, since they were loaded.
   // As at the last check.

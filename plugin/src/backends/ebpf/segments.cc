@@ -76,79 +76,6 @@ void take_cell(syscost_cell& cell, SyscallId id, CallTable& table) {
   std::memset(&cell, 0, offsetof(syscost_cell, buckets));
 }
 
-namespace {
-
-const syscost_child_call& call_at(const syscost_children& children, std::uint32_t slot) {
-  return children.calls[(slot - SYSCOST_FIRST_CHILD_SLOT) % SYSCOST_CHILD_SLOTS];
-}
-
-}  // namespace
-
-ProgramName program_of_child_slot(const syscost_children& children, std::uint32_t slot) {
-  ProgramName name{};
-  const char(&kept)[SYSCOST_PROGRAM_NAME] = children.names[call_at(children, slot).program % SYSCOST_PROGRAMS];
-  std::transform(std::begin(kept), std::end(kept) - 1, name.begin(),
-                 [](char c) { return (c > 0 && c < ' ') || c == 0x7f ? '?' : c; });
-  constexpr std::string_view kUnknown = "unknown";
-  if (name[0] == 0) std::copy(kUnknown.begin(), kUnknown.end(), name.begin());
-  return name;
-}
-
-SyscallId syscall_of_child_slot(const syscost_children& children, std::uint32_t slot) {
-  const std::uint64_t packed = call_at(children, slot).syscall;
-  return {static_cast<Abi>(packed >> 32 & 0xff), static_cast<std::uint32_t>(packed)};
-}
-
-std::span<const syscost_cpu> ChildCounts::cpus() const {
-  if (memory_.children == nullptr) return {};
-  return std::span(memory_.children->cpus).first(memory_.cpu_count);
-}
-
-syscost_cell& ChildCounts::cell_at(std::uint32_t bank, std::uint32_t index) const {
-  return memory_.child_cells[std::size_t{bank} * SYSCOST_CHILD_SLOTS + index];
-}
-
-std::uint64_t ChildCounts::wait_for_programs() const {
-  return wait_for_programs_on(cpus());
-}
-
-std::uint64_t ChildCounts::lost() const {
-  return memory_.children == nullptr ? 0 : lost_on(cpus()) + load(memory_.children->lost_processes);
-}
-
-void ChildCounts::take(std::uint32_t bank, const Filter* filter, ProgramTables& into) {
-  if (memory_.children == nullptr) return;
-  syscost_children& children = *memory_.children;
-  syscost_child_bank& counted = children.banks[bank];
-  const auto table_of = [&](std::uint32_t slot) -> CallTable& {
-    return into.at(program_of_child_slot(children, slot).data());
-  };
-  drain_bits(counted.dirty, std::size(counted.dirty), [&](std::uint32_t index) {
-    const std::uint32_t slot = SYSCOST_FIRST_CHILD_SLOT + index;
-    const SyscallId id = syscall_of_child_slot(children, slot);
-    if (is_unselected_beyond_table(filter, id)) {
-      cell_at(bank, index) = {};
-    } else {
-      take_cell(cell_at(bank, index), id, table_of(slot));
-    }
-  });
-  drain_bits(counted.dirty_errors, std::size(counted.dirty_errors), [&](std::uint32_t index) {
-    const syscost_child_error& error = children.errors[index];
-    const SyscallId id = syscall_of_child_slot(children, error.slot);
-    if (!is_unselected_beyond_table(filter, id)) {
-      table_of(error.slot).at(id).errors.add(static_cast<int>(error.error), counted.errors[index]);
-    }
-    counted.errors[index] = 0;
-  });
-}
-
-void ChildCounts::clear_leftovers(std::uint32_t bank) {
-  if (memory_.children == nullptr) return;
-  syscost_child_bank& left = memory_.children->banks[bank];
-  drain_bits(left.dirty, std::size(left.dirty), [&](std::uint32_t index) { cell_at(bank, index) = {}; });
-  drain_bits(left.dirty_errors, std::size(left.dirty_errors), [&](std::uint32_t index) { left.errors[index] = 0; });
-}
-
 std::uint64_t Segments::wait_for_programs() const {
   return wait_for_programs_on(memory_.cpus());
 }
@@ -208,7 +135,7 @@ Crossing::Outcome outcome_of(const syscost_log_record& record) {
 
 }  // namespace
 
-void Segments::take_crossings(CrossingSink& sink) {
+void Segments::take_crossings(CrossingSink& sink, const Abilities& abilities) {
   syscost_directory& directory = memory_.directory();
   std::uint64_t produced = load(directory.log_produced);
   while (log_position_ < produced) {
@@ -230,14 +157,11 @@ void Segments::take_crossings(CrossingSink& sink) {
     crossing.returned_in = record.returned_in;
     crossing.lane = static_cast<Lane>(record.lane);
     crossing.returned_lane = static_cast<Lane>(record.returned_lane);
-    ProgramName program;
-    if (memory_.children != nullptr && record.slot >= SYSCOST_FIRST_CHILD_SLOT) {
-      program = program_of_child_slot(*memory_.children, record.slot);
-      crossing.program = program.data();
-      crossing.id = syscall_of_child_slot(*memory_.children, record.slot);
-    } else {
-      crossing.id = syscall_of(record.slot);
-    }
+    const bool is_named = record.slot >= SYSCOST_FIRST_SLOT_OF_GROUPS &&
+                          std::any_of(abilities.begin(), abilities.end(), [&](const std::unique_ptr<Ability>& ability) {
+                            return ability->name_call(record.slot, crossing);
+                          });
+    if (!is_named) crossing.id = syscall_of(record.slot);
     crossing.outcome = outcome_of(record);
     crossing.error = record.error;
     crossing.has_latency = record.latency_counted == 0;

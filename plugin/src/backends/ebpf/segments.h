@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 
+#include "backends/ebpf/ability.h"
 #include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/shared.h"
 #include "core/backend.h"
@@ -40,37 +41,6 @@ std::uint64_t lost_on(std::span<const syscost_cpu> cpus);
 /// Adds a cell to the tally of `id` in `table`, and clears it.
 void take_cell(syscost_cell& cell, SyscallId id, CallTable& table);
 
-/// A program's file name, ended by a zero.
-using ProgramName = std::array<char, SYSCOST_PROGRAM_NAME>;
-
-/// The program and the syscall that a child's slot stands for. The name is without control characters; "unknown" where
-/// the kernel knew of no file.
-ProgramName program_of_child_slot(const syscost_children& children, std::uint32_t slot);
-SyscallId syscall_of_child_slot(const syscost_children& children, std::uint32_t slot);
-
-/// Counts of children, by the program that each runs. Without children in `memory` everything is nothing.
-///
-/// A child's call belongs to the process lane's segment in which it entered. Its cells are one set for each bank, which
-/// all CPUs add to; otherwise a bank is read and cleared as by Segments.
-class ChildCounts {
- public:
-  explicit ChildCounts(const SharedMemory& memory) : memory_(memory) {}
-
-  /// As Segments has them.
-  [[nodiscard]] std::uint64_t wait_for_programs() const;
-  void clear_leftovers(std::uint32_t bank);
-  std::uint64_t lost() const;
-
-  /// Adds the counts of `bank` to `into`, but for those that `filter` (null = none) leaves out, and clears them.
-  void take(std::uint32_t bank, const Filter* filter, ProgramTables& into);
-
- private:
-  syscost_cell& cell_at(std::uint32_t bank, std::uint32_t index) const;
-  std::span<const syscost_cpu> cpus() const;
-
-  SharedMemory memory_;
-};
-
 /// Counts of the process.
 class Segments {
  public:
@@ -87,8 +57,9 @@ class Segments {
   /// was read.
   void clear_leftovers(Lane lane, std::uint32_t bank);
 
-  /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written.
-  void take_crossings(CrossingSink& sink);
+  /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written. Of a record that is
+  /// not the process's own, one of `abilities` knows whose call it is.
+  void take_crossings(CrossingSink& sink, const Abilities& abilities = {});
 
   /// Events that programs could not record. Cumulative.
   std::uint64_t lost() const;

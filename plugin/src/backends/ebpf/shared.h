@@ -44,11 +44,7 @@ enum {
   SYSCOST_PROCESSES = 256,       /* measured at once by one pair of programs; of each, the map is found by its index */
   SYSCOST_TARGET_BUCKETS = 1024, /* by tgid */
   SYSCOST_TARGET_WAYS = 4,
-  SYSCOST_PROGRAMS = 32,      /* different programs among the children of a run; calls of more are counted as lost */
-  SYSCOST_PROGRAM_NAME = 64,  /* with the zero at the end; longer ones are cut */
-  SYSCOST_CHILD_SLOTS = 2048, /* distinct (program, syscall) pairs of children; more are counted as lost */
-  SYSCOST_CHILD_ERROR_SLOTS = 1024, /* distinct (program, syscall, errno); more are counted as lost */
-  SYSCOST_FIRST_CHILD_SLOT = 4096,  /* what a child's call has for a slot, in log records too: beyond every other */
+  SYSCOST_FIRST_SLOT_OF_GROUPS = 4096, /* from here on, slots are those of a group of further programs */
 };
 
 /* Which segment the calls of a lane belong to: generation << 8 | bank; 0 = disarmed. */
@@ -231,94 +227,6 @@ union syscost_block {
 };
 #define SYSCOST_FIRST_LOG_BLOCK 1
 #define SYSCOST_FIRST_BANK (SYSCOST_FIRST_LOG_BLOCK + SYSCOST_LOG_BLOCKS)
-
-/* What the scheduler did with a thread of the process (bpf/scheduler.bpf.h). */
-enum syscost_scheduler_event_kind {
-  SYSCOST_THREAD_RUNS = 1,      /* it got a CPU */
-  SYSCOST_THREAD_PREEMPTED = 2, /* it lost the CPU, or gave it away, and can run */
-  SYSCOST_THREAD_BLOCKS = 3,    /* it left the CPU until something wakes it */
-  SYSCOST_THREAD_ENDS = 4,
-  SYSCOST_THREAD_WOKEN = 5, /* from here on it can run */
-  SYSCOST_THREAD_CREATED = 6,
-};
-
-/* What woke or created it. */
-enum syscost_waker {
-  SYSCOST_WAKER_UNKNOWN = 0,
-  SYSCOST_WAKER_THREAD = 1, /* of the same process */
-  SYSCOST_WAKER_OTHER_PROCESS = 2,
-  SYSCOST_WAKER_KERNEL_THREAD = 3,
-  SYSCOST_WAKER_INTERRUPT = 4, /* a timer or a device: the thread that it interrupted is no waker */
-};
-
-/* The syscall that a thread is in: abi << 24 | number; a number beyond the tables is 0xffffff. */
-#define SYSCOST_SHORT_SYSCALL(abi, number) ((abi) << 24 | (number))
-#define SYSCOST_SHORT_UNKNOWN 0xffffffU
-#define SYSCOST_NO_SYSCALL (~0U)
-
-struct syscost_scheduler_event {
-  __u64 sequence;  /* index + 1, written last: the event is whole */
-  __u64 at_ns;     /* CLOCK_MONOTONIC */
-  __u32 thread;    /* the kernel's number, which a namespace may show as another one */
-  __u32 thread_id; /* as gettid() says it; 0 = the thread has none any more */
-  __u32 syscall;   /* of the thread */
-  __u32 waker;     /* of the same process; the next three as for the thread */
-  __u32 waker_id;
-  __u32 waker_syscall;
-  __u8 kind;
-  __u8 waker_kind;
-  __u8 padding[6];
-  char name[16]; /* of the thread */
-};
-SYSCOST_STATIC_ASSERT(sizeof(struct syscost_scheduler_event) == 64, "no hidden padding");
-
-struct syscost_scheduler_head {
-  __u64 produced; /* programs, atomically; with the events that found no room */
-  __u64 consumed; /* the process, while nothing is armed: the event of this index stands first */
-  __u64 padding[6];
-};
-
-/* Element 0 of the map is the head, the others are events, in the order in which they were begun. */
-union syscost_scheduler_block {
-  struct syscost_scheduler_head head;
-  struct syscost_scheduler_event event;
-};
-SYSCOST_STATIC_ASSERT(sizeof(union syscost_scheduler_block) == 64, "no hidden padding");
-
-/* Of a child, if its program found no place among SYSCOST_PROGRAMS. */
-#define SYSCOST_NO_PROGRAM (~0U)
-
-/* What a syscall of a child is counted by; the key of its slot. */
-struct syscost_child_call {
-  __u64 syscall; /* as in syscall_of */
-  __u32 program;
-  __u32 padding;
-};
-struct syscost_child_error {
-  __u32 slot; /* SYSCOST_FIRST_CHILD_SLOT and more */
-  __u32 error;
-};
-
-struct syscost_child_bank {
-  __u64 dirty[SYSCOST_CHILD_SLOTS / 64];
-  __u64 dirty_errors[SYSCOST_CHILD_ERROR_SLOTS / 64];
-  __u64 errors[SYSCOST_CHILD_ERROR_SLOTS];
-};
-
-/* What is known of the children of a process that counts them: a map of its own. Their cells are in another,
- * [bank][slot]: one for all CPUs, where programs add atomically. */
-struct syscost_children {
-  struct syscost_cpu cpus[SYSCOST_MAX_CPUS]; /* of the programs for children */
-  __u64 lost_processes;                      /* atomically: born, and not followed for lack of memory */
-  __u32 programs_used;                       /* of `names`; may exceed its size, as the next two */
-  __u32 slots_used;
-  __u32 error_slots_used;
-  __u32 padding;
-  char names[SYSCOST_PROGRAMS][SYSCOST_PROGRAM_NAME];
-  struct syscost_child_call calls[SYSCOST_CHILD_SLOTS];
-  struct syscost_child_error errors[SYSCOST_CHILD_ERROR_SLOTS];
-  struct syscost_child_bank banks[SYSCOST_BANKS];
-};
 
 /* Where each process counts. A process enrols itself by calling gettid(cookie, token); the cookie's low byte says which
  * map it was given. Not in that map: written by the process that loaded the programs, and by the programs. */

@@ -38,7 +38,7 @@ std::string text_of(const Filter* filter) {
   return filter != nullptr ? filter->text() : std::string();
 }
 
-Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool faults) {
+Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool unselected) {
   Shared* shared = map_shared();
   // From the start, because another thread may fork at any time.
   if (shared == nullptr || !let_children_inherit(*shared, false)) {
@@ -48,7 +48,7 @@ Result<Shared*> make_shared_memory(const Filter* filter, bool children, bool fau
     if (getrandom(&shared->cookie, sizeof shared->cookie, 0) < 0) shared->cookie = 0x5359'5343'4f53'5421;
   }
   shared->counts_children = children;
-  shared->notifies_everything = filter == nullptr || faults;
+  shared->notifies_everything = filter == nullptr || unselected;
   for (std::size_t index = 0; filter != nullptr && index < kIndexes; ++index) {
     const SyscallId id{static_cast<Abi>(index / Filter::kNumbers),
                        static_cast<std::uint32_t>(index % Filter::kNumbers)};
@@ -138,9 +138,9 @@ __attribute__((no_sanitize("address"))) Result<void> start(Shared& shared, const
 
 }  // namespace
 
-Result<Shared*> install(const Filter* filter, bool children, bool faults) {
+Result<Shared*> install(const Filter* filter, bool children, bool unselected) {
   if (g_installed.shared != nullptr && g_installed.process == getpid()) {
-    const bool notifies_enough = !faults || g_installed.shared->notifies_everything;
+    const bool notifies_enough = !unselected || g_installed.shared->notifies_everything;
     if (g_installed.filter == text_of(filter) && notifies_enough) return g_installed.shared;
     return Failure{
         "this process already has a seccomp filter for another --syscost_filter, and a seccomp filter cannot be "
@@ -150,9 +150,9 @@ Result<Shared*> install(const Filter* filter, bool children, bool faults) {
   Result<void> available = check_user_notification();
   if (available.ok()) available = check_tracer_filters();
   if (!available.ok()) return available.failure();
-  Result<Shared*> shared = make_shared_memory(filter, children, faults);
+  Result<Shared*> shared = make_shared_memory(filter, children, unselected);
   if (!shared.ok()) return shared;
-  Result<std::vector<sock_filter>> program = make_filter_program(faults ? nullptr : filter, shared.value()->cookie);
+  Result<std::vector<sock_filter>> program = make_filter_program(unselected ? nullptr : filter, shared.value()->cookie);
   Result<void> done = program.ok() ? probe() : program.failure();
   if (done.ok()) done = start(*shared.value(), program.value());
   if (!done.ok()) {

@@ -10,10 +10,10 @@
 
 namespace syscost::seccomp {
 
-/// Installs filter and supervisor, after a forked probe has shown that both work. With `faults`, calls can be made to
-/// fail: each call notifies the supervisor, also those that `filter` leaves out of the counts. A second call returns
+/// Installs filter and supervisor, after a forked probe has shown that both work. With `unselected` each
+/// call notifies the supervisor, also those that `filter` leaves out of the counts. A second call returns
 /// the installed one, and fails if it was made for another filter. Between windows only.
-Result<Shared*> install(const Filter* filter, bool children, bool faults);
+Result<Shared*> install(const Filter* filter, bool children, bool unselected);
 
 /// Fails if user notification does not work here. A child installs the filter instead of this process, and makes 64
 /// known calls. This process acts as its supervisor, and must count exactly 64. The filter ends with the child. Between

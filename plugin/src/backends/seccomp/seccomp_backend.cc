@@ -14,6 +14,7 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
 #include "core/program_reader.h"
+#include "extras/children/core/children_wish.h"
 #include "extras/faults/core/fault_rule.h"
 #include "extras/faults/seccomp/fault_injector.h"
 #include "os/memory.h"
@@ -233,11 +234,12 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_backend(const Filter* filter, const BackendOptions& options) {
+Result<std::unique_ptr<Backend>> open_backend(const BackendRequest& request) {
   const double unobserved_ns = getppid_ns(kTimedCalls);
-  Result<Shared*> shared = install(filter, options.children, options.faults);
+  Result<Shared*> shared = install(request.filter, request.find<ChildrenWish>() != nullptr,
+                                   request.find<UnselectedCallsWish>() != nullptr);
   if (!shared.ok()) return shared.failure();
-  auto backend = std::make_unique<SeccompBackend>(*shared.value(), filter);
+  auto backend = std::make_unique<SeccompBackend>(*shared.value(), request.filter);
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();
   return std::unique_ptr<Backend>(std::move(backend));
 }

@@ -1,27 +1,24 @@
 // SPDX-License-Identifier: MIT
 #include "session/backends/open_backend.h"
 
-#include <atomic>
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "extras/faults/options/fault_rules.h"
+#include "session/backends/backend_wish.h"
 #include "session/backends/doctor.h"
 #include "session/options/option_table.h"
 
 #if SYSCOST_HAS_EBPF
 #include "backends/ebpf/ebpf_backend.h"
 #endif
-#if SYSCOST_HAS_GPU_IOCTL
-#include "extras/gpu/ioctl/drivers.h"
-#endif
 #if SYSCOST_HAS_DISPATCH
 #include "backends/dispatch/dispatch_backend.h"
-#include "extras/commands/dispatch/command_backend.h"
 #endif
 #if SYSCOST_HAS_SECCOMP
 #include "backends/seccomp/seccomp_backend.h"
@@ -29,8 +26,6 @@
 
 namespace syscost::session {
 namespace {
-
-using OpenedBackend = Result<std::unique_ptr<Backend>>;
 
 /// The results of a backend that was tried.
 struct Trial {
@@ -45,99 +40,19 @@ struct Trial {
           std::string("build it where ") + library + " is installed (Debian: apt-get install " + library + "-dev)"};
 }
 
-std::atomic<bool> g_expects_faults{false};
-
-/// The calls and details that a backend shall count.
-struct BackendRequest {
-  const Filter* filter = nullptr;  ///< Null = everything.
-  bool children = false;
-  DetailRequest details;                                    ///< How to distinguish calls of one syscall.
-  bool stacks = false;                                      ///< A call stack for each call.
-  std::uint64_t trace_events = 0;                           ///< Each call, as far as there is room; 0 = none.
-  bool faults = false;                                      ///< Calls can fail, or are forbidden.
-  const std::vector<InjectRequest>* inject = nullptr;       ///< These, if they are known by now.
-  std::uint32_t scheduler_events = 0;                       ///< The same of the scheduler's events.
-  std::optional<std::string> obstacle_inside_command = {};  ///< As in Options.
-};
-
 /// Tries a backend that leaves the process unchanged when it is closed (docs/decisions/0003).
-Result<Trial> open_and_close(OpenedBackend (*open)(const BackendRequest&)) {
-  OpenedBackend backend = open({});
+Result<Trial> open_and_close(OpenedBackend (*open)(const BackendCandidate&, const BackendRequest&)) {
+  OpenedBackend backend = open({}, {});
   if (!backend.ok()) return backend.failure();
   return Trial{backend.value()->calibration(), backend.value()->arrangement(), backend.value()->remark(),
                latency_of_getppid(*backend.value())};
 }
 
-Failure has_no_details(const char* backend) {
-  return {
-      std::string("backend ") + backend + " does not support --syscost_detail: it cannot separate calls of one syscall",
-      "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
-}
-
-[[maybe_unused]] Failure has_only_kinds(const char* backend) {
-  return {std::string("backend ") + backend +
-              " has only --syscost_detail file: it cannot separate calls by requests of ioctl and by threads",
-          "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave ioctl and thread:NAME out"};
-}
-
-Failure has_no_stacks(const char* backend, const char* why) {
-  return {std::string("backend ") + backend + " has no call stacks (--syscost_where): " + why,
-          "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_where out"};
-}
-
-Failure has_no_faults(const char* backend) {
-  return {std::string("backend ") + backend +
-              " only counts calls, and cannot make one fail (--syscost_inject) or forbid it (--syscost_forbid)",
-          "use --syscost_backend dispatch or seccomp, which need no privilege, or leave these out"};
-}
-
-Failure has_no_trace(const char* backend, const char* why) {
-  return {std::string("backend ") + backend + " does not keep each call (--syscost_trace): " + why,
-          "use --syscost_backend dispatch, which needs no privilege, or leave --syscost_trace out"};
-}
-
-Failure has_no_scheduler_events(const char* backend) {
-  return {std::string("backend ") + backend + " does not see what the scheduler does (--syscost_sched)",
-          "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_sched out"};
-}
-
-/// `details`, with the rules for the drivers of this machine.
-DetailRequest with_rules(DetailRequest details) {
-#if SYSCOST_HAS_GPU_IOCTL
-  if (details.ioctls) gpu::add_knowledge(details);
-#endif
-  return details;
-}
-
-#if SYSCOST_HAS_DISPATCH
-/// With the names and rules for the drivers of this machine.
-CallTraceRequest trace_request(std::uint64_t events) {
-  if (events == 0) return {};
-  DetailRequest details;
-#if SYSCOST_HAS_GPU_IOCTL
-  gpu::add_knowledge(details);
-#endif
-  return {events, std::move(details.rules)};
-}
-#endif
-
-Failure counts_no_children(const char* backend) {
-  return {std::string("backend ") + backend + " does not count child processes (--syscost_children)",
-          "use --syscost_backend ebpf or --syscost_backend seccomp, or leave --syscost_children out"};
-}
-
 // ---- each backend ---------------------------------------------------------------------------------------------------
 
-OpenedBackend open_ebpf([[maybe_unused]] const BackendRequest& request) {
-  if (request.faults) return has_no_faults("ebpf");
-  if (request.trace_events > 0) return has_no_trace("ebpf", "in the kernel, an event costs seven times as much");
-  if (request.stacks) {
-    return has_no_stacks("ebpf", "in the kernel, a stack of code without frame pointers costs forty times as much");
-  }
+OpenedBackend open_ebpf(const BackendCandidate& /*candidate*/, [[maybe_unused]] const BackendRequest& request) {
 #if SYSCOST_HAS_EBPF
-  return ebpf::open_backend(
-      {.details = request.details, .children = request.children, .scheduler_events = request.scheduler_events},
-      request.filter);
+  return ebpf::open_backend(request);
 #else
   return built_without("eBPF", "libbpf");
 #endif
@@ -148,69 +63,28 @@ Result<Trial> try_ebpf() {
 }
 
 #if SYSCOST_HAS_DISPATCH
-OpenedBackend open_dispatch_as(const char* name, dispatch::Patching patching, const BackendRequest& request) {
-  if (request.details.needs_kernel()) return has_only_kinds(name);
-  if (request.scheduler_events > 0) return has_no_scheduler_events(name);
-  if (request.obstacle_inside_command) {
-    if (request.obstacle_inside_command->empty()) return dispatch::open_command_backend(name, request.filter);
-    return Failure{
-        std::string(name) + " counts inside the programs of a command, and " + *request.obstacle_inside_command,
-        "use --backend=ebpf or --backend=seccomp"};
+OpenedBackend open_dispatch(const BackendCandidate& candidate, const BackendRequest& request) {
+  if (!candidate.is_named) {
+    if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
   }
-  // Dispatch ends at fork: a child runs without the handler that counts.
-  if (request.children) return counts_no_children(name);
-  dispatch::Request wanted;
-  wanted.filter = request.filter;
-  wanted.details = request.details;
-  if (request.trace_events > 0) wanted.add(trace_request(request.trace_events));
-  if (request.stacks) wanted.add(StackWish{});
-  return dispatch::open_backend(patching, wanted);
-}
-OpenedBackend open_dispatch(const BackendRequest& request) {
-  return open_dispatch_as("dispatch", dispatch::Patching::allowed, request);
-}
-OpenedBackend open_dispatch_automatically(const BackendRequest& request) {
-  if (request.obstacle_inside_command) {
-    return Failure{
-        "for a command as a whole, dispatch is taken only if it is named, because it does not see the dynamic "
-        "loader's calls and static programs",
-        "use --backend=dispatch"};
-  }
-  if (Result<void> debugger = dispatch::check_for_debugger(); !debugger.ok()) return debugger.failure();
-  return open_dispatch(request);
-}
-OpenedBackend open_dispatch_trap(const BackendRequest& request) {
-  return open_dispatch_as("dispatch-trap", dispatch::Patching::never, request);
+  return dispatch::open_backend(
+      candidate.choice == BackendChoice::dispatch_trap ? dispatch::Patching::never : dispatch::Patching::allowed,
+      request);
 }
 #else
-OpenedBackend open_dispatch(const BackendRequest&) {
+OpenedBackend open_dispatch(const BackendCandidate&, const BackendRequest&) {
   return Failure{"this libsyscost was built without the dispatch backend, which supports x86-64 only",
                  "choose another backend, or build for x86-64"};
 }
-constexpr auto open_dispatch_trap = open_dispatch;
-constexpr auto open_dispatch_automatically = open_dispatch;
 #endif
 
 Result<Trial> try_dispatch() {
-  return open_and_close(open_dispatch_automatically);
+  return open_and_close(open_dispatch);
 }
 
-OpenedBackend open_seccomp([[maybe_unused]] const BackendRequest& request) {
-  if (request.trace_events > 0) return has_no_trace("seccomp", "it sees that a call begins, and not its result");
-  if (request.details.any()) return has_no_details("seccomp");
-  if (request.scheduler_events > 0) return has_no_scheduler_events("seccomp");
-  if (request.stacks) return has_no_stacks("seccomp", "it counts in another process, which does not see them");
+OpenedBackend open_seccomp(const BackendCandidate& /*candidate*/, [[maybe_unused]] const BackendRequest& request) {
 #if SYSCOST_HAS_SECCOMP
-  for (const InjectRequest& one : request.inject != nullptr ? *request.inject : std::vector<InjectRequest>()) {
-    FaultRule rule = one.rule;
-    Result<void> possible = find_numbers(one.selector, rule, /*is_brk_refused=*/true);
-    if (possible.ok()) possible = seccomp::check_fault(rule);
-    if (!possible.ok())
-      return Failure{"--syscost_inject " + one.text + ": " + possible.failure().reason, possible.failure().how_to_fix};
-  }
-  // A program that may make a fault later says so before any backend opens.
-  return seccomp::open_backend(request.filter,
-                               {.children = request.children, .faults = request.faults || g_expects_faults.load()});
+  return seccomp::open_backend(request);
 #else
   return built_without("seccomp", "libseccomp");
 #endif
@@ -229,24 +103,64 @@ Result<Trial> try_seccomp() {
 
 struct Entry {
   BackendChoice choice;
-  OpenedBackend (*open)(const BackendRequest& request);
-  /// For `automatic`; null = it does not try the backend.
-  OpenedBackend (*open_automatically)(const BackendRequest& request);
+  OpenedBackend (*open)(const BackendCandidate& candidate, const BackendRequest& request);
+  bool is_automatic;  ///< `automatic` tries it.
   /// For --syscost_doctor; null = it does not try the backend.
   Result<Trial> (*attempt)();
-
-  std::string name() const { return std::string(kBackendWords[static_cast<std::size_t>(choice)].text); }
 };
 
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
-    {BackendChoice::ebpf, open_ebpf, open_ebpf, try_ebpf},
-    {BackendChoice::dispatch, open_dispatch, open_dispatch_automatically, try_dispatch},
-    {BackendChoice::dispatch_trap, open_dispatch_trap, nullptr, nullptr},
-    {BackendChoice::seccomp, open_seccomp, open_seccomp, try_seccomp},
+    {BackendChoice::ebpf, open_ebpf, true, try_ebpf},
+    {BackendChoice::dispatch, open_dispatch, true, try_dispatch},
+    {BackendChoice::dispatch_trap, open_dispatch, false, nullptr},
+    {BackendChoice::seccomp, open_seccomp, true, try_seccomp},
 };
 static_assert(std::size(kBackends) == static_cast<std::size_t>(BackendChoice::none) - 1,
               "each backend of BackendChoice has a line in kBackends");
+
+// ---- what is asked of it --------------------------------------------------------------------------------------------
+
+bool is_expected(const BackendWish& wish) {
+  return wish.is_expected != nullptr && wish.is_expected();
+}
+
+BackendRequest request_of(const Options& options) {
+  BackendRequest request{options.filter.get(), options.details};
+  for (const BackendWish* wish : backend_wishes()) {
+    const bool is_told = wish->tell != nullptr && (wish->is_wanted(options) || is_expected(*wish));
+    if (is_told) wish->tell(options, request);
+  }
+  return request;
+}
+
+std::optional<Failure> refusal_of_details(const BackendCandidate& candidate, const DetailRequest& details) {
+  if (candidate.choice == BackendChoice::seccomp && details.any()) {
+    return Failure{"backend seccomp does not support --syscost_detail: it cannot separate calls of one syscall",
+                   "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave --syscost_detail out"};
+  }
+  if (candidate.choice != BackendChoice::ebpf && details.needs_kernel()) {
+    return Failure{
+        "backend " + candidate.name() +
+            " has only --syscost_detail file: it cannot separate calls by requests of ioctl and by threads",
+        "use --syscost_backend ebpf (--syscost_doctor says what it needs), or leave ioctl and thread:NAME out"};
+  }
+  return std::nullopt;
+}
+
+OpenedBackend open(const Entry& entry, bool is_named, const Options& options) {
+  const BackendCandidate candidate{entry.choice, is_named};
+  if (std::optional<Failure> refused = refusal_of_details(candidate, options.details)) return *std::move(refused);
+  for (const BackendWish* wish : backend_wishes()) {
+    if (!wish->is_wanted(options)) continue;
+    if (wish->refusal != nullptr) {
+      if (std::optional<Failure> refused = wish->refusal(candidate, options)) return *std::move(refused);
+    }
+    if (wish->open_instead == nullptr) continue;
+    if (std::optional<OpenedBackend> other = wish->open_instead(candidate, options)) return *std::move(other);
+  }
+  return entry.open(candidate, request_of(options));
+}
 
 // ---- the first that works -------------------------------------------------------------------------------------------
 
@@ -264,50 +178,60 @@ void add(std::string& list, const std::string& item) {
   list.append(list.empty() ? "" : "; ").append(item);
 }
 
-/// The first that works of those that `is_wanted`; `what` they would do, for the message.
-OpenedBackend open_first_of(const BackendRequest& request, const char* what, bool (*is_wanted)(BackendChoice)) {
+/// The first of `tried` that works; `what` it would do, for the message.
+OpenedBackend open_first_of(const std::vector<const Entry*>& tried, const char* what, const Options& options) {
+  if (tried.size() == 1) return open(*tried.front(), false, options);
   std::string reasons, fixes, first_parts;
-  for (const Entry& entry : kBackends) {
-    if (entry.open_automatically == nullptr || !is_wanted(entry.choice)) continue;
-    OpenedBackend backend = entry.open_automatically(request);
+  for (const Entry* entry : tried) {
+    OpenedBackend backend = open(*entry, false, options);
     if (backend.ok()) {
       earlier_failures_text() = first_parts.empty() ? first_parts : first_parts + " (see --syscost_doctor)";
       return backend;
     }
-    const std::string reason = entry.name() + ": " + without_stop(backend.failure().reason);
-    const std::string fix = without_stop(backend.failure().how_to_fix);
+    const std::string name = BackendCandidate{entry->choice, false}.name() + ": ";
+    const std::string reason = name + without_stop(backend.failure().reason);
     add(reasons, reason);
-    add(fixes, entry.name() + ": " + fix);
+    add(fixes, name + without_stop(backend.failure().how_to_fix));
     // For the first line of each run: the doctor has the rest of the reason, and the remedy.
     add(first_parts, reason.substr(0, reason.find("; ")));
   }
   return Failure{std::string("no backend can ") + what + " here; " + reasons, fixes};
 }
 
-bool makes_faults(BackendChoice choice) {
-  return choice != BackendChoice::ebpf;
+std::vector<const Entry*> automatic_entries() {
+  std::vector<const Entry*> entries;
+  for (const Entry& entry : kBackends) {
+    if (entry.is_automatic) entries.push_back(&entry);
+  }
+  return entries;
 }
 
-OpenedBackend open_first(const BackendRequest& request) {
-  // The only one that has them.
-  if (request.stacks || request.trace_events > 0) return open_dispatch_automatically(request);
-  if (request.scheduler_events > 0) return open_ebpf(request);
-  if (request.faults) return open_first_of(request, "make calls fail", makes_faults);
-  // Where none of those can count, another one does, and the test that needs a fault hears why.
-  if (g_expects_faults.load()) {
-    OpenedBackend backend = open_first_of(request, "make calls fail", makes_faults);
+/// Those that can fulfil the wish.
+std::vector<const Entry*> fulfilling(const BackendWish& wish, const Options& options) {
+  std::vector<const Entry*> entries = automatic_entries();
+  std::erase_if(entries, [&](const Entry* entry) {
+    return wish.refusal != nullptr && wish.refusal({entry->choice, false}, options).has_value();
+  });
+  return entries;
+}
+
+OpenedBackend open_first(const Options& options) {
+  for (const BackendWish* wish : backend_wishes()) {
+    if (wish->narrows_to != nullptr && wish->is_wanted(options)) {
+      return open_first_of(fulfilling(*wish, options), wish->narrows_to, options);
+    }
+  }
+  for (const BackendWish* wish : backend_wishes()) {
+    if (!is_expected(*wish)) continue;
+    OpenedBackend backend = open_first_of(fulfilling(*wish, options), wish->narrows_to, options);
     if (backend.ok()) return backend;
   }
-  return open_first_of(request, "count", [](BackendChoice) { return true; });
+  return open_first_of(automatic_entries(), "count", options);
 }
 
 }  // namespace
 
-void expect_faults() {
-  g_expects_faults.store(true);
-}
-
-bool faults_need_early_backend([[maybe_unused]] const Options& options) {
+bool would_open_dispatch([[maybe_unused]] const Options& options) {
 #if SYSCOST_HAS_DISPATCH
   if (options.backend == BackendChoice::dispatch || options.backend == BackendChoice::dispatch_trap) return true;
   if (options.backend != BackendChoice::automatic) return false;
@@ -317,36 +241,27 @@ bool faults_need_early_backend([[maybe_unused]] const Options& options) {
 #endif
 }
 
-void name_requests([[maybe_unused]] const Options& options) {
-#if SYSCOST_HAS_GPU_IOCTL
-  if (options.details.ioctls) gpu::add_names();
-#endif
+void name_requests(const Options& options) {
+  static_cast<void>(request_of(options));
 }
 
 OpenedBackend open_backend(const Options& options) {
-  const BackendRequest request{options.filter.get(),
-                               options.children,
-                               with_rules(options.details),
-                               options.where.wanted,
-                               options.trace.wanted ? options.trace.events : 0,
-                               options.wants_faults(),
-                               &options.inject,
-                               options.scheduler.wanted ? static_cast<std::uint32_t>(options.scheduler.events) : 0,
-                               options.obstacle_inside_command};
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
-    if (options.backend == entry.choice) return entry.open(request);
+    if (options.backend == entry.choice) return open(entry, true, options);
   }
-  return open_first(request);
+  return open_first(options);
 }
 
 std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
 #if SYSCOST_HAS_EBPF
   const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
-  // With details or children, each process has a helper of its own.
-  if (is_ebpf && !g_expects_faults.load() && !options.children && !options.details.any() && !options.where.wanted &&
-      !options.trace.wanted && !options.scheduler.wanted)
-    return ebpf::hold_helper();
+  const auto wishes = backend_wishes();
+  // What more is wanted needs another backend, or a helper for each process.
+  const bool wants_more = options.details.any() || std::any_of(wishes.begin(), wishes.end(), [&](const BackendWish* wish) {
+                            return wish->is_wanted(options) || is_expected(*wish);
+                          });
+  if (is_ebpf && !wants_more) return ebpf::hold_helper();
 #endif
   return nullptr;
 }
@@ -368,7 +283,7 @@ std::vector<BackendHealth> examine_backends() {
   for (const Entry& entry : kBackends) {
     if (entry.attempt == nullptr) continue;
     BackendHealth& health = healths.emplace_back();
-    health.name = entry.name();
+    health.name = BackendCandidate{entry.choice, true}.name();
     const Result<Trial> trial = entry.attempt();
     health.works = trial.ok();
     if (!trial.ok()) {

@@ -23,12 +23,9 @@ Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 /// another process counted. One that opens a backend needs no such call.
 void name_requests(const Options& options);
 
-/// From now on `automatic` tries first the backend by which calls can fail.
-void expect_faults();
-
-/// True if a fault needs a backend that does not see threads which are older than itself: dispatch, where the options
-/// name it or `automatic` would open it.
-bool faults_need_early_backend(const Options& options);
+/// True if the options name dispatch, or if `automatic` would open it, where calls must be able to fail: it does not see
+/// threads which are older than itself.
+bool would_open_dispatch(const Options& options);
 
 /// Why the backends before the one that `automatic` opened last failed: "ebpf: FIRST PART OF THE REASON", with "; "
 /// between them, and a hint to --syscost_doctor. Empty if it opened the first.

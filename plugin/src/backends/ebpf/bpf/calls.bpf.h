@@ -2,7 +2,7 @@
 //
 // A call from its entry to its end. sys_enter decides once which segment and cell the call belongs to. A call ends in
 // one of three ways. It returns (sys_exit). It is interrupted, and its fate is known when the signal is delivered
-// (signal_deliver). Or its thread ends inside it (sched_process_exit). `child` is null for the process's own threads.
+// (signal_deliver). Or its thread ends inside it. `child` is null for the process's own threads.
 #pragma once
 
 #include "bytes.bpf.h"
@@ -332,4 +332,8 @@ static __always_inline void handle_end(const struct process* process, const stru
   }
   MARK(child, &target, thread->slot, dirty_deliver);
   add_one(child, &target.cell->no_return);
+}
+
+static __always_inline struct pt_regs* regs_of(struct task_struct* task) {
+  return (struct pt_regs*)bpf_task_pt_regs(task);
 }

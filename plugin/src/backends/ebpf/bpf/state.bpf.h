@@ -27,13 +27,6 @@ const volatile struct syscost_rule rules[SYSCOST_RULES] = {};
 const volatile __u32 thread_name_count = 0;
 const volatile struct syscost_thread_name thread_names[SYSCOST_THREAD_NAMES] = {};
 
-// The scheduler's events (scheduler.bpf.h). Only a process with programs of its own can have them.
-const volatile __u64 scheduler_room = 0;
-// Where a CPU's own variables lie, counted from its run queue; `has_preempt_count` is false if that is unknown.
-const volatile bool has_preempt_count = false;
-const volatile __s64 preempt_count_from_queue = 0;
-const volatile __s64 current_task_from_queue = 0;
-
 // Shared with the process that loaded the programs (enrolment.bpf.h).
 struct syscost_enrolment enrolments[SYSCOST_PROCESSES] = {};
 __u64 targets[SYSCOST_TARGET_BUCKETS][SYSCOST_TARGET_WAYS] = {};
@@ -70,15 +63,6 @@ struct {
   __type(key, struct syscost_detail);
   __type(value, __u32);
 } detail_slots SEC(".maps");
-
-// One process's, as the cells of details.
-struct {
-  __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(map_flags, BPF_F_MMAPABLE);
-  __uint(max_entries, 1);  // 1 + scheduler_room, set before loading where the scheduler's events are asked for
-  __type(key, __u32);
-  __type(value, union syscost_scheduler_block);
-} scheduler_events SEC(".maps");
 
 // A measured process, as a program sees it: found once, passed on.
 struct process {

@@ -16,7 +16,6 @@ struct syscost_bpf {
 		struct bpf_map *processes;
 		struct bpf_map *detail_cells;
 		struct bpf_map *detail_slots;
-		struct bpf_map *scheduler_events;
 		struct bpf_map *threads;
 		struct bpf_map *children;
 		struct bpf_map *child_cells;
@@ -26,58 +25,59 @@ struct syscost_bpf {
 		struct bpf_map *child_threads;
 		struct bpf_map *packets;
 		struct bpf_map *received;
+		struct bpf_map *scheduler_events;
 		struct bpf_map *rodata;
 		struct bpf_map *bss;
 	} maps;
 	struct {
-		struct bpf_program *on_sys_enter;
 		struct bpf_program *on_child_enter;
-		struct bpf_program *on_sys_exit;
+		struct bpf_program *on_sys_enter;
 		struct bpf_program *on_child_exit;
-		struct bpf_program *on_signal_deliver;
+		struct bpf_program *on_sys_exit;
 		struct bpf_program *on_child_deliver;
+		struct bpf_program *on_signal_deliver;
 		struct bpf_program *on_child_exec;
 		struct bpf_program *on_child_end;
 		struct bpf_program *on_fork;
+		struct bpf_program *event_ch_enter;
+		struct bpf_program *event_enter;
+		struct bpf_program *event_ch_exit;
+		struct bpf_program *event_exit;
+		struct bpf_program *event_ch_signal;
+		struct bpf_program *event_signal;
+		struct bpf_program *event_ch_exec;
+		struct bpf_program *event_ch_end;
 		struct bpf_program *on_switch;
 		struct bpf_program *on_waking;
 		struct bpf_program *on_creation;
 		struct bpf_program *on_packet_sent;
 		struct bpf_program *on_packet;
 		struct bpf_program *on_packets_end;
-		struct bpf_program *event_enter;
-		struct bpf_program *event_ch_enter;
-		struct bpf_program *event_exit;
-		struct bpf_program *event_ch_exit;
-		struct bpf_program *event_signal;
-		struct bpf_program *event_ch_signal;
-		struct bpf_program *event_ch_exec;
-		struct bpf_program *event_ch_end;
 	} progs;
 	struct {
-		struct bpf_link *on_sys_enter;
 		struct bpf_link *on_child_enter;
-		struct bpf_link *on_sys_exit;
+		struct bpf_link *on_sys_enter;
 		struct bpf_link *on_child_exit;
-		struct bpf_link *on_signal_deliver;
+		struct bpf_link *on_sys_exit;
 		struct bpf_link *on_child_deliver;
+		struct bpf_link *on_signal_deliver;
 		struct bpf_link *on_child_exec;
 		struct bpf_link *on_child_end;
 		struct bpf_link *on_fork;
+		struct bpf_link *event_ch_enter;
+		struct bpf_link *event_enter;
+		struct bpf_link *event_ch_exit;
+		struct bpf_link *event_exit;
+		struct bpf_link *event_ch_signal;
+		struct bpf_link *event_signal;
+		struct bpf_link *event_ch_exec;
+		struct bpf_link *event_ch_end;
 		struct bpf_link *on_switch;
 		struct bpf_link *on_waking;
 		struct bpf_link *on_creation;
 		struct bpf_link *on_packet_sent;
 		struct bpf_link *on_packet;
 		struct bpf_link *on_packets_end;
-		struct bpf_link *event_enter;
-		struct bpf_link *event_ch_enter;
-		struct bpf_link *event_exit;
-		struct bpf_link *event_ch_exit;
-		struct bpf_link *event_signal;
-		struct bpf_link *event_ch_signal;
-		struct bpf_link *event_ch_exec;
-		struct bpf_link *event_ch_end;
 	} links;
 	struct syscost_bpf__rodata {
 		__u32 cpu_count;
@@ -228,35 +228,35 @@ syscost_bpf__create_skeleton(struct syscost_bpf *obj)
 	s->maps[2].name = "detail_slots";
 	s->maps[2].map = &obj->maps.detail_slots;
 
-	s->maps[3].name = "scheduler_events";
-	s->maps[3].map = &obj->maps.scheduler_events;
+	s->maps[3].name = "threads";
+	s->maps[3].map = &obj->maps.threads;
 
-	s->maps[4].name = "threads";
-	s->maps[4].map = &obj->maps.threads;
+	s->maps[4].name = "children";
+	s->maps[4].map = &obj->maps.children;
 
-	s->maps[5].name = "children";
-	s->maps[5].map = &obj->maps.children;
+	s->maps[5].name = "child_cells";
+	s->maps[5].map = &obj->maps.child_cells;
 
-	s->maps[6].name = "child_cells";
-	s->maps[6].map = &obj->maps.child_cells;
+	s->maps[6].name = "child_slots";
+	s->maps[6].map = &obj->maps.child_slots;
 
-	s->maps[7].name = "child_slots";
-	s->maps[7].map = &obj->maps.child_slots;
+	s->maps[7].name = "child_error_slots";
+	s->maps[7].map = &obj->maps.child_error_slots;
 
-	s->maps[8].name = "child_error_slots";
-	s->maps[8].map = &obj->maps.child_error_slots;
+	s->maps[8].name = "program_numbers";
+	s->maps[8].map = &obj->maps.program_numbers;
 
-	s->maps[9].name = "program_numbers";
-	s->maps[9].map = &obj->maps.program_numbers;
+	s->maps[9].name = "child_threads";
+	s->maps[9].map = &obj->maps.child_threads;
 
-	s->maps[10].name = "child_threads";
-	s->maps[10].map = &obj->maps.child_threads;
+	s->maps[10].name = "packets";
+	s->maps[10].map = &obj->maps.packets;
 
-	s->maps[11].name = "packets";
-	s->maps[11].map = &obj->maps.packets;
+	s->maps[11].name = "received";
+	s->maps[11].map = &obj->maps.received;
 
-	s->maps[12].name = "received";
-	s->maps[12].map = &obj->maps.received;
+	s->maps[12].name = "scheduler_events";
+	s->maps[12].map = &obj->maps.scheduler_events;
 
 	s->maps[13].name = "syscost_.rodata";
 	s->maps[13].map = &obj->maps.rodata;
@@ -275,29 +275,29 @@ syscost_bpf__create_skeleton(struct syscost_bpf *obj)
 		goto err;
 	}
 
-	s->progs[0].name = "on_sys_enter";
-	s->progs[0].prog = &obj->progs.on_sys_enter;
-	s->progs[0].link = &obj->links.on_sys_enter;
+	s->progs[0].name = "on_child_enter";
+	s->progs[0].prog = &obj->progs.on_child_enter;
+	s->progs[0].link = &obj->links.on_child_enter;
 
-	s->progs[1].name = "on_child_enter";
-	s->progs[1].prog = &obj->progs.on_child_enter;
-	s->progs[1].link = &obj->links.on_child_enter;
+	s->progs[1].name = "on_sys_enter";
+	s->progs[1].prog = &obj->progs.on_sys_enter;
+	s->progs[1].link = &obj->links.on_sys_enter;
 
-	s->progs[2].name = "on_sys_exit";
-	s->progs[2].prog = &obj->progs.on_sys_exit;
-	s->progs[2].link = &obj->links.on_sys_exit;
+	s->progs[2].name = "on_child_exit";
+	s->progs[2].prog = &obj->progs.on_child_exit;
+	s->progs[2].link = &obj->links.on_child_exit;
 
-	s->progs[3].name = "on_child_exit";
-	s->progs[3].prog = &obj->progs.on_child_exit;
-	s->progs[3].link = &obj->links.on_child_exit;
+	s->progs[3].name = "on_sys_exit";
+	s->progs[3].prog = &obj->progs.on_sys_exit;
+	s->progs[3].link = &obj->links.on_sys_exit;
 
-	s->progs[4].name = "on_signal_deliver";
-	s->progs[4].prog = &obj->progs.on_signal_deliver;
-	s->progs[4].link = &obj->links.on_signal_deliver;
+	s->progs[4].name = "on_child_deliver";
+	s->progs[4].prog = &obj->progs.on_child_deliver;
+	s->progs[4].link = &obj->links.on_child_deliver;
 
-	s->progs[5].name = "on_child_deliver";
-	s->progs[5].prog = &obj->progs.on_child_deliver;
-	s->progs[5].link = &obj->links.on_child_deliver;
+	s->progs[5].name = "on_signal_deliver";
+	s->progs[5].prog = &obj->progs.on_signal_deliver;
+	s->progs[5].link = &obj->links.on_signal_deliver;
 
 	s->progs[6].name = "on_child_exec";
 	s->progs[6].prog = &obj->progs.on_child_exec;
@@ -311,61 +311,61 @@ syscost_bpf__create_skeleton(struct syscost_bpf *obj)
 	s->progs[8].prog = &obj->progs.on_fork;
 	s->progs[8].link = &obj->links.on_fork;
 
-	s->progs[9].name = "on_switch";
-	s->progs[9].prog = &obj->progs.on_switch;
-	s->progs[9].link = &obj->links.on_switch;
+	s->progs[9].name = "event_ch_enter";
+	s->progs[9].prog = &obj->progs.event_ch_enter;
+	s->progs[9].link = &obj->links.event_ch_enter;
 
-	s->progs[10].name = "on_waking";
-	s->progs[10].prog = &obj->progs.on_waking;
-	s->progs[10].link = &obj->links.on_waking;
+	s->progs[10].name = "event_enter";
+	s->progs[10].prog = &obj->progs.event_enter;
+	s->progs[10].link = &obj->links.event_enter;
 
-	s->progs[11].name = "on_creation";
-	s->progs[11].prog = &obj->progs.on_creation;
-	s->progs[11].link = &obj->links.on_creation;
+	s->progs[11].name = "event_ch_exit";
+	s->progs[11].prog = &obj->progs.event_ch_exit;
+	s->progs[11].link = &obj->links.event_ch_exit;
 
-	s->progs[12].name = "on_packet_sent";
-	s->progs[12].prog = &obj->progs.on_packet_sent;
-	s->progs[12].link = &obj->links.on_packet_sent;
+	s->progs[12].name = "event_exit";
+	s->progs[12].prog = &obj->progs.event_exit;
+	s->progs[12].link = &obj->links.event_exit;
 
-	s->progs[13].name = "on_packet";
-	s->progs[13].prog = &obj->progs.on_packet;
-	s->progs[13].link = &obj->links.on_packet;
+	s->progs[13].name = "event_ch_signal";
+	s->progs[13].prog = &obj->progs.event_ch_signal;
+	s->progs[13].link = &obj->links.event_ch_signal;
 
-	s->progs[14].name = "on_packets_end";
-	s->progs[14].prog = &obj->progs.on_packets_end;
-	s->progs[14].link = &obj->links.on_packets_end;
+	s->progs[14].name = "event_signal";
+	s->progs[14].prog = &obj->progs.event_signal;
+	s->progs[14].link = &obj->links.event_signal;
 
-	s->progs[15].name = "event_enter";
-	s->progs[15].prog = &obj->progs.event_enter;
-	s->progs[15].link = &obj->links.event_enter;
+	s->progs[15].name = "event_ch_exec";
+	s->progs[15].prog = &obj->progs.event_ch_exec;
+	s->progs[15].link = &obj->links.event_ch_exec;
 
-	s->progs[16].name = "event_ch_enter";
-	s->progs[16].prog = &obj->progs.event_ch_enter;
-	s->progs[16].link = &obj->links.event_ch_enter;
+	s->progs[16].name = "event_ch_end";
+	s->progs[16].prog = &obj->progs.event_ch_end;
+	s->progs[16].link = &obj->links.event_ch_end;
 
-	s->progs[17].name = "event_exit";
-	s->progs[17].prog = &obj->progs.event_exit;
-	s->progs[17].link = &obj->links.event_exit;
+	s->progs[17].name = "on_switch";
+	s->progs[17].prog = &obj->progs.on_switch;
+	s->progs[17].link = &obj->links.on_switch;
 
-	s->progs[18].name = "event_ch_exit";
-	s->progs[18].prog = &obj->progs.event_ch_exit;
-	s->progs[18].link = &obj->links.event_ch_exit;
+	s->progs[18].name = "on_waking";
+	s->progs[18].prog = &obj->progs.on_waking;
+	s->progs[18].link = &obj->links.on_waking;
 
-	s->progs[19].name = "event_signal";
-	s->progs[19].prog = &obj->progs.event_signal;
-	s->progs[19].link = &obj->links.event_signal;
+	s->progs[19].name = "on_creation";
+	s->progs[19].prog = &obj->progs.on_creation;
+	s->progs[19].link = &obj->links.on_creation;
 
-	s->progs[20].name = "event_ch_signal";
-	s->progs[20].prog = &obj->progs.event_ch_signal;
-	s->progs[20].link = &obj->links.event_ch_signal;
+	s->progs[20].name = "on_packet_sent";
+	s->progs[20].prog = &obj->progs.on_packet_sent;
+	s->progs[20].link = &obj->links.on_packet_sent;
 
-	s->progs[21].name = "event_ch_exec";
-	s->progs[21].prog = &obj->progs.event_ch_exec;
-	s->progs[21].link = &obj->links.event_ch_exec;
+	s->progs[21].name = "on_packet";
+	s->progs[21].prog = &obj->progs.on_packet;
+	s->progs[21].link = &obj->links.on_packet;
 
-	s->progs[22].name = "event_ch_end";
-	s->progs[22].prog = &obj->progs.event_ch_end;
-	s->progs[22].link = &obj->links.event_ch_end;
+	s->progs[22].name = "on_packets_end";
+	s->progs[22].prog = &obj->progs.on_packets_end;
+	s->progs[22].link = &obj->links.on_packets_end;
 
 	s->data = (void *)syscost_bpf__elf_bytes(&s->data_sz);
 

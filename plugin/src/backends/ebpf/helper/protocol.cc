@@ -50,8 +50,7 @@ Question join_question(const ProgramRequest& request) {
   const DetailRequest& details = request.details;
   Question question;
   question.request = Request::join;
-  question.children = request.children ? 1 : 0;
-  question.scheduler_events = request.scheduler_events;
+  question.wanted = request.wanted;
   question.ioctls = details.ioctls ? 1 : 0;
   question.files = details.files ? 1 : 0;
   question.rule_count = static_cast<std::uint8_t>(std::min(details.rules.size(), question.rules.size()));
@@ -66,8 +65,9 @@ Question join_question(const ProgramRequest& request) {
 
 ProgramRequest request_of(const Question& question) {
   ProgramRequest request;
-  request.children = question.children != 0;
-  request.scheduler_events = std::min(question.scheduler_events, kMostSchedulerEvents);
+  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+    request.wanted[i] = std::min(question.wanted[i], program_groups()[i]->most());
+  }
   DetailRequest& details = request.details;
   details.ioctls = question.ioctls != 0;
   details.files = question.files != 0;

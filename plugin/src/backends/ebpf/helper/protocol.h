@@ -26,7 +26,7 @@
 
 namespace syscost::ebpf {
 
-inline constexpr int kProtocolVersion = 6;
+inline constexpr int kProtocolVersion = 7;
 
 enum class Request : char {
   join = 'J',    ///< A place; attached.
@@ -38,12 +38,11 @@ enum class Request : char {
 struct Question {
   Request request{};
   /// To `join`, of a helper that serves this process alone: what its programs look for.
-  std::uint8_t children = 0;
   std::uint8_t ioctls = 0;
   std::uint8_t rule_count = 0;
   std::uint8_t driver_thread_count = 0;
   std::uint8_t files = 0;
-  std::uint32_t scheduler_events = 0;
+  std::array<std::uint32_t, kProgramGroups> wanted{};
   std::array<RequestRule, kMaxRequestRules> rules{};
   std::array<std::array<char, kMaxThreadName + 1>, kMaxDriverThreads> driver_threads{};
 };

@@ -381,7 +381,7 @@ void Server::serve_joining() {
     if (policy_ == Clients::everyone && joining.empty()) memory_limit_ = own_memory_limit();
     const ProgramRequest request = request_of(client.joining);
     if (request.needs_own_programs() && policy_ != Clients::one) {
-      refuse(client, {"shared programs count no details and no children, and keep no events", "report this"});
+      refuse(client, {"shared programs look for nothing but the calls of a process", "report this"});
       continue;
     }
     if (!loaded_.has_value()) loaded_.emplace(LoadedPrograms::load(request));
@@ -465,7 +465,7 @@ void Server::answer(Client& client, const Answer& message, const PassedDescripto
 Result<void> Server::attach() {
   if (!links_.empty()) return {};
   LoadedPrograms& pair = loaded_->value();
-  Result<std::vector<int>> links = open_links(pair.counting_and_scheduler_programs());
+  Result<std::vector<int>> links = open_links(pair.attached_programs());
   if (!links.ok()) return links.failure();
   links_ = std::move(links.value());
   if (following_links_.empty()) {

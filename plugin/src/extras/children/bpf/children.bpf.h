@@ -11,6 +11,7 @@
 #pragma once
 
 #include "../../../backends/ebpf/bpf/syscall_numbers.bpf.h"
+#include "children_shared.h"
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_core_read.h>
 

@@ -59,7 +59,7 @@ void crash_mark(std::string_view name) {
 CrashReport crash_detail::run(const std::string& directory, const std::function<void()>& body,
                               const std::function<Verdict(const CrashPoint&)>& check, const CrashOptions& options) {
   // A program that is linked with the library itself has no stubs.
-  session::expect_faults();
+  adapter::expect_faults();
   return session::started_session().part<session::PowerCuts>().run(directory, body, check, options);
 }
 

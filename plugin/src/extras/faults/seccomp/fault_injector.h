@@ -15,6 +15,9 @@
 
 namespace syscost::seccomp {
 
+/// Fails if calls cannot fail as the rule says, because another process answers them.
+Result<void> check_fault(const FaultRule& rule);
+
 class Faults final : public FaultInjector {
  public:
   /// Both must outlive it.

@@ -26,6 +26,9 @@
 
 namespace syscost::session {
 
+/// From now on `automatic` tries first the backends by which calls can fail.
+void expect_faults();
+
 struct OpenFault {
   explicit OpenFault(std::pmr::memory_resource& memory) : selector(&memory) {}
 

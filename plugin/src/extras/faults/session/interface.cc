@@ -18,6 +18,15 @@
 
 namespace syscost {
 
+void adapter::expect_faults() {
+  session::expect_faults();
+}
+
+void adapter::open_for_faults() {
+  const Result<session::ParsedOptions>& parsed = session::process_options();
+  if (parsed.ok() && session::would_open_dispatch(parsed.value().options)) session::started_session();
+}
+
 namespace {
 
 constexpr unsigned kKindBits = 12;  // of st_mode, below the kind

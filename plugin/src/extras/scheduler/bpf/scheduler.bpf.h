@@ -20,6 +20,24 @@
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_core_read.h>
 
+#include "scheduler_shared.h"
+
+// Set before loading.
+const volatile __u64 scheduler_room = 0;
+// Where a CPU's own variables lie, counted from its run queue; `has_preempt_count` is false if that is unknown.
+const volatile bool has_preempt_count = false;
+const volatile __s64 preempt_count_from_queue = 0;
+const volatile __s64 current_task_from_queue = 0;
+
+// One process's, which has this pair of programs for itself.
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __uint(max_entries, 1);  // 1 + scheduler_room, set before loading where the scheduler's events are asked for
+  __type(key, __u32);
+  __type(value, union syscost_scheduler_block);
+} scheduler_events SEC(".maps");
+
 #define TASK_DEAD 0x80         // include/linux/sched.h
 #define PF_KTHREAD 0x00200000  // include/linux/sched.h
 // include/linux/preempt.h
@@ -149,4 +167,51 @@ static __always_inline void see_wake(struct task_struct* woken, __u8 kind) {
   event->waker_id = is_ours ? own_thread_id(current) : 0;
   event->waker_syscall = is_ours ? syscall_of_thread(current) : SYSCOST_NO_SYSCALL;
   finish_event(event, sequence);
+}
+
+// ---- the programs ---------------------------------------------------------------------------------------------------
+
+// Interrupts are off while they run, so no kernel keeps one of them from running.
+
+SEC("?tp_btf/sched_switch")
+int on_switch(__u64* ctx) {
+  struct task_struct* left = (struct task_struct*)ctx[1];
+  __u64 at_ns = bpf_ktime_get_ns();
+  see_switch(left, why_it_left(left, ctx[0] & 1), at_ns);
+  see_switch((struct task_struct*)ctx[2], SYSCOST_THREAD_RUNS, at_ns);
+  return 0;
+}
+
+SEC("?tp_btf/sched_waking")
+int on_waking(__u64* ctx) {
+  see_wake((struct task_struct*)ctx[0], SYSCOST_THREAD_WOKEN);
+  return 0;
+}
+
+SEC("?tp_btf/sched_wakeup_new")
+int on_creation(__u64* ctx) {
+  see_wake((struct task_struct*)ctx[0], SYSCOST_THREAD_CREATED);
+  return 0;
+}
+
+// These three are not kept from being interrupted. If the kernel skips one of them, a sender may stay unknown: the
+// waker is then an interrupt.
+
+SEC("?tp_btf/netif_rx")
+int on_packet_sent(__u64* ctx) {
+  struct task_struct* current = bpf_get_current_task_btf();
+  if (current_context(current) == CONTEXT_THREAD) see_packet_sent(ctx[0], current);
+  return 0;
+}
+
+SEC("?tp_btf/netif_receive_skb")
+int on_packet(__u64* ctx) {
+  see_packet_received(ctx[0]);
+  return 0;
+}
+
+SEC("?tp_btf/napi_poll")
+int on_packets_end(__u64* ctx) {
+  see_packets_end();
+  return 0;
 }

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "backends/ebpf/segments.h"
+#include "extras/scheduler/ebpf/scheduler_group.h"
 #include "os/detached_process.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
@@ -177,12 +178,17 @@ int sleep_twice() {
 
 }  // namespace
 
-Result<std::string> prove_scheduler_events(Backend& backend, SchedulerTrace& events) {
+void* SchedulerEvents::find(std::string_view name) {
+  if (name != SchedulerTrace::kExtension || fork_detector_.is_fork_child()) return nullptr;
+  return static_cast<SchedulerTrace*>(this);
+}
+
+Result<void> SchedulerEvents::prove(Backend& backend) {
   const char* const how_to_fix = "report this with the output of --syscost_doctor and uname -a";
   bool any = false;
   // A thread that is slow to fall asleep is not woken: then again.
   for (int attempt = 0; attempt < 20; ++attempt) {
-    events.clear();
+    clear();
     const std::uint64_t begin_ns = now_ns();
     backend.boundary(Lane::kProcess, Next::kArm);
     const int error = sleep_twice();
@@ -191,7 +197,7 @@ Result<std::string> prove_scheduler_events(Backend& backend, SchedulerTrace& eve
     backend.read(Lane::kProcess, thrown_away);
     if (error != 0) return errno_failure("start", "a child to see what wakes this process", error);
     Seen seen(begin_ns);
-    events.take(seen);
+    take(seen);
     any = any || seen.any;
     if (seen.other_clock) {
       return Failure{"the scheduler's events have another clock than this process: it is in a time namespace",
@@ -199,17 +205,27 @@ Result<std::string> prove_scheduler_events(Backend& backend, SchedulerTrace& eve
     }
     if (!seen.is_whole) continue;
     using Waker = SchedulerEvent::Waker;
-    if (*seen.by_child == Waker::other_process && *seen.by_timer == Waker::interrupt) return std::string();
+    if (*seen.by_child == Waker::other_process && *seen.by_timer == Waker::interrupt) return {};
     if (*seen.by_child == Waker::unknown && *seen.by_timer != Waker::thread) {
-      return std::string(
+      remark_ =
           "this kernel's type information does not show what wakes a thread, so --syscost_sched says \"ended by: "
-          "unknown\"");
+          "unknown\"";
+      return {};
     }
     return Failure{"the eBPF programs cannot tell a timer from a process that wakes this one", how_to_fix};
   }
   return Failure{
       any ? "the eBPF programs saw no wake-up of this process" : "the eBPF programs saw no event of the scheduler",
       how_to_fix};
+}
+
+std::unique_ptr<Ability> make_scheduler_events(const ProcessAttachment& programs) {
+  const std::vector<std::span<std::byte>>& maps = programs.memory().of(scheduler_group());
+  if (maps.empty()) return nullptr;
+  return std::make_unique<SchedulerEvents>(
+      std::span(reinterpret_cast<syscost_scheduler_block*>(maps[0].data()),
+                maps[0].size() / sizeof(syscost_scheduler_block)),
+      programs.fork_detector());
 }
 
 }  // namespace syscost::ebpf

@@ -5,31 +5,42 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
-#include "backends/ebpf/shared.h"
-#include "core/backend.h"
+#include "backends/ebpf/ability.h"
+#include "extras/scheduler/bpf/scheduler_shared.h"
 #include "extras/scheduler/core/scheduler_trace.h"
 #include "os/errors.h"
 
 namespace syscost::ebpf {
 
 /// Reads the events that bpf/scheduler.bpf.h wrote into the memory that the programs share with the process.
-class SchedulerEvents final : public SchedulerTrace {
+class SchedulerEvents final : public Ability, public SchedulerTrace {
  public:
   /// The head, then the events.
-  explicit SchedulerEvents(std::span<syscost_scheduler_block> memory) : memory_(memory) {}
+  SchedulerEvents(std::span<syscost_scheduler_block> memory, const ForkDetector& fork_detector)
+      : memory_(memory), fork_detector_(fork_detector) {}
+
+  /// Null in a fork child, too.
+  void* find(std::string_view name) override;
+  /// Wakes this thread by a child's end and by a timer, and looks at the events of both.
+  Result<void> prove(Backend& backend) override;
+  /// Says if the kernel does not show wakers.
+  std::string remark() const override { return remark_; }
 
   std::uint64_t take(SchedulerEventSink& sink) override;
   void clear() override;
 
  private:
   std::span<syscost_scheduler_block> memory_;
+  ForkDetector fork_detector_;
+  std::string remark_;
 };
 
-/// Wakes this thread by a child's end and by a timer, and looks at the events of both. Between windows only. The
-/// remark that it returns says if the kernel does not show wakers; otherwise it is empty.
-Result<std::string> prove_scheduler_events(Backend& backend, SchedulerTrace& events);
+/// AbilityMaker.
+std::unique_ptr<Ability> make_scheduler_events(const ProcessAttachment& programs);
 
 }  // namespace syscost::ebpf

@@ -58,7 +58,7 @@ class CallEventSink {
 
 /// The purpose of a trace.
 struct CallTraceRequest {
-  static constexpr std::string_view kWish = "trace of calls";  ///< In a dispatch::Request.
+  static constexpr std::string_view kWish = "trace of calls";  ///< In a BackendRequest.
 
   std::uint64_t events = 0;        ///< About so many have room; 0 = no trace.
   std::vector<RequestRule> rules;  ///< Where ioctls say more.

@@ -55,7 +55,7 @@ enum class StackEnd : std::uint8_t {
   too_deep,               ///< There were more frames than a stack holds.
 };
 
-/// In a dispatch::Request: a call stack for each call.
+/// In a BackendRequest: a call stack for each call.
 struct StackWish {
   static constexpr std::string_view kWish = "stacks";
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Request: what the dispatch backend shall count, and the wishes of extras, which the backend does not name.
+// BackendRequest: what a backend shall count, and the wishes of extras, which no backend names.
 #pragma once
 
 #include <map>
@@ -11,15 +11,15 @@
 #include "core/selector.h"
 #include "core/syscall_id.h"
 
-namespace syscost::dispatch {
+namespace syscost {
 
-struct Request {
+struct BackendRequest {
   const Filter* filter = nullptr;  ///< Null = everything. It must outlive the backend.
-  DetailRequest details;           ///< Of these, only kinds of files.
+  DetailRequest details = {};      ///< How to separate calls of one syscall; dispatch knows only kinds of files.
 
   /// A wish has `static constexpr std::string_view kWish`, its name.
   template <class Wish>
-  Request& add(Wish wish) {
+  BackendRequest& add(Wish wish) {
     wishes[Wish::kWish] = std::make_shared<const Wish>(std::move(wish));
     return *this;
   }
@@ -30,7 +30,12 @@ struct Request {
     return found == wishes.end() ? nullptr : static_cast<const Wish*>(found->second.get());
   }
 
-  std::map<std::string_view, std::shared_ptr<const void>> wishes;  ///< By name.
+  std::map<std::string_view, std::shared_ptr<const void>> wishes = {};  ///< By name.
 };
 
-}  // namespace syscost::dispatch
+/// See the calls that the filter leaves out, too, and count them not.
+struct UnselectedCallsWish {
+  static constexpr std::string_view kWish = "unselected calls";
+};
+
+}  // namespace syscost

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+#include "extras/backend_wishes.h"
+
+#include <span>
+
+namespace syscost::session {
+
+std::span<const BackendWish* const> backend_wishes() {
+  static const BackendWish* const wishes[] = {
+      &kFaultWish,     &kTraceWish, &kStackWish,
+      &kSchedulerWish,
+#if SYSCOST_HAS_DISPATCH
+      &kCommandWish,
+#endif
+      &kChildrenWish,
+#if SYSCOST_HAS_GPU_IOCTL
+      &kDriverWish,
+#endif
+  };
+  return wishes;
+}
+
+}  // namespace syscost::session

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+#include "extras/backend_wishes.h"
+#include "extras/gpu/ioctl/drivers.h"
+
+namespace syscost::session {
+
+const BackendWish kDriverWish{
+    .is_wanted = [](const Options& options) { return options.details.ioctls; },
+    .tell = [](const Options&, BackendRequest& request) { gpu::add_knowledge(request.details); },
+};
+
+}  // namespace syscost::session

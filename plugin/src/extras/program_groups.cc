@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+//
+// The list of the groups of BPF programs that extras add to those of the eBPF backend.
+#include "backends/ebpf/program_group.h"
+
+#include <span>
+
+#include "extras/children/ebpf/children_group.h"
+#include "extras/scheduler/ebpf/scheduler_group.h"
+
+namespace syscost::ebpf {
+
+std::span<const ProgramGroup* const, kProgramGroups> program_groups() {
+  static const ProgramGroup* const groups[] = {&children_group(), &scheduler_group()};
+  return groups;
+}
+
+}  // namespace syscost::ebpf
