@@ -246,7 +246,7 @@ int main(int argc, char** argv) {
       time_calls(calls, depth);
       syscost::detail::CostData cost(&syscost::quiet_memory());
       book.close(window, cost);
-      if (cost.lost != 0 || cost.late != 0 || cost.trace_lost() != 0) give_up("syscost lost events");
+      if (cost.lost != 0 || cost.late != 0 || cost.unkept() != 0) give_up("syscost lost events");
       print_seen(cost.table, "seen_getppid_ns", SYS_getppid);
       print_seen(cost.table, "seen_write_ns", SYS_write);
     } else {

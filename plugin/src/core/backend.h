@@ -80,7 +80,7 @@ struct Crossing {
   bool is_sync_open = false;         ///< It opened with O_SYNC or O_DSYNC.
   bool is_kernel_file = false;       ///< It opened a path below /proc or /sys.
   bool is_injected = false;          ///< A fault answered or changed it.
-  bool is_traced = false;            ///< CallTrace has an event of it.
+  bool is_kept = false;              ///< CallKeeper has a record of it.
   Maker maker = Maker::opener;       ///< Only from a backend that counts no entries.
 };
 
@@ -188,7 +188,7 @@ class Backend {
  protected:
   Backend() = default;
 
-  /// Returns the `Interface*` of which this is the kExtension, or null: `return pick<CallTrace>(name, trace_.get());`
+  /// Returns the `Interface*` of which this is the kExtension, or null: `return pick<ProgramReader>(name, this);`
   virtual void* find_extension(std::string_view name) {
     static_cast<void>(name);
     return nullptr;

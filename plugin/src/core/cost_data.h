@@ -41,8 +41,8 @@ struct CostExtra {
   /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites
   /// (extras/where/core/call_stack.h).
   const StackSource* stacks = nullptr;
-  // With a trace (call_trace.h) only.
-  std::uint64_t trace_lost = 0;  ///< Calls in the table without an event.
+  // With a CallKeeper only.
+  std::uint64_t unkept = 0;  ///< Calls in the table without a record.
   SegmentsHeld segments;         ///< Which events are the window's.
 };
 
@@ -68,8 +68,8 @@ struct CostData {
   std::unique_ptr<CostExtra, DeleteCostExtra> extra;  ///< Null = nothing of it.
 
   const StackSource* stacks() const { return extra == nullptr ? nullptr : extra->stacks; }
-  std::uint64_t trace_lost() const { return extra == nullptr ? 0 : extra->trace_lost; }
-  /// Null without a trace.
+  std::uint64_t unkept() const { return extra == nullptr ? 0 : extra->unkept; }
+  /// Null without a CallKeeper.
   const SegmentsHeld* segments() const {
     return extra == nullptr || extra->segments.stretches.empty() ? nullptr : &extra->segments;
   }

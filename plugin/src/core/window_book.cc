@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/call_keeper.h"
 #include "core/program_reader.h"
-#include "extras/trace/core/call_trace.h"
 
 namespace syscost {
 
 WindowBook::WindowBook(Backend& backend, std::pmr::memory_resource& memory)
     : backend_(backend),
-      trace_(backend.extension<CallTrace>()),
+      keeper_(backend.extension<CallKeeper>()),
       programs_(backend.capabilities().programs ? backend.extension<ProgramReader>() : nullptr),
       memory_(memory),
       windows_(&memory),
@@ -76,15 +76,15 @@ void WindowBook::read_segment(Lane lane, Generation ended) {
   }
   if (holders == 1) {
     backend_.read(lane, only->table);
-    if (trace_ != nullptr) only->untraced += trace_->take_untraced(lane);
+    if (keeper_ != nullptr) only->unkept += keeper_->take_unkept(lane);
     return;
   }
   backend_.read(lane, segment_);
-  const std::uint64_t untraced = trace_ != nullptr ? trace_->take_untraced(lane) : 0;
+  const std::uint64_t unkept = keeper_ != nullptr ? keeper_->take_unkept(lane) : 0;
   for (Window& window : windows_) {
     if (!window.held.holds(ended, lane)) continue;
     window.table.merge(segment_);
-    window.untraced += untraced;
+    window.unkept += unkept;
   }
   segment_.clear();
 }
@@ -103,7 +103,7 @@ void WindowBook::add(const Crossing& crossing) {
         ++tally.calls;
         if (crossing.maker == Maker::started) ++tally.by_started_threads;
         if (crossing.maker == Maker::older) ++tally.by_older_threads;
-        if (trace_ != nullptr && !crossing.is_traced) ++window.untraced;
+        if (keeper_ != nullptr && !crossing.is_kept) ++window.unkept;
         tally.errors.add(crossing.error);
         tally.bytes += crossing.bytes;
         tally.bytes_released += crossing.bytes_released;
@@ -238,9 +238,9 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
 void WindowBook::hand_out(Window* window, detail::CostData& into) {
   into.table.merge(window->table);
   into.programs.merge(window->programs);
-  if (trace_ != nullptr) {
+  if (keeper_ != nullptr) {
     detail::CostExtra& extra = into.make_extra();
-    extra.trace_lost += window->untraced;
+    extra.unkept += window->unkept;
     extra.segments.reach = window->held.reach;
     extra.segments.lane = window->held.lane;
     extra.segments.stretches.assign(window->held.stretches.begin(), window->held.stretches.end());
@@ -307,9 +307,9 @@ void WindowBook::give_back(const ThreadLane& thread) {
   thread_lanes_.erase(thread_lanes_.begin() + (&thread - thread_lanes_.data()));
 }
 
-bool WindowBook::pause_trace(CallTrace& trace) {
+bool WindowBook::pause(CallKeeper& keeper) {
   std::lock_guard guard(lock_);
-  return trace.pause();
+  return keeper.pause();
 }
 
 void WindowBook::resume(Window* window, Window* deputy) {

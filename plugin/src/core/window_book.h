@@ -29,7 +29,7 @@
 
 namespace syscost {
 
-class CallTrace;
+class CallKeeper;
 class ProgramReader;
 
 class WindowBook final : private CrossingSink {
@@ -65,8 +65,8 @@ class WindowBook final : private CrossingSink {
   /// Ends mute(), which returned `muted`, on the same thread.
   void unmute(std::optional<Lane> muted);
 
-  /// As CallTrace::pause(), beside other threads that open and close windows.
-  bool pause_trace(CallTrace& trace);
+  /// As CallKeeper::pause(), beside other threads that open and close windows.
+  bool pause(CallKeeper& keeper);
 
   /// Opaque to callers.
   class Window {
@@ -84,7 +84,7 @@ class WindowBook final : private CrossingSink {
     ProgramTables programs;
     Losses losses_at_open;  ///< And those while it rested as a deputy.
     Losses losses_at_rest;
-    std::uint64_t untraced = 0;
+    std::uint64_t unkept = 0;
     bool tells_threads = true;
     std::uint64_t lost = 0;  ///< While calls could not be told from syscost's own.
   };
@@ -116,7 +116,7 @@ class WindowBook final : private CrossingSink {
   void abandon(Lane lane);
 
   Backend& backend_;
-  CallTrace* const trace_;         // null = none
+  CallKeeper* const keeper_;       // null = none
   ProgramReader* const programs_;  // null = they are not counted
   std::pmr::memory_resource& memory_;
   SpinLock lock_;

@@ -120,12 +120,12 @@ TEST_P(TraceTest, GivesEachOfTwoNestedWindowsItsCalls) {
   syscall(SYS_getppid);
   detail::CostData of_outer(&quiet_memory());
   book_->close(outer, of_outer);
-  ASSERT_TRUE(book_->pause_trace(trace()));
+  ASSERT_TRUE(book_->pause(trace()));
   Events events;
   trace().deliver(events);
   EXPECT_EQ(events.of(*of_inner.segments()).size(), 2U);
   EXPECT_EQ(events.of(*of_outer.segments()).size(), 4U);
-  EXPECT_EQ(of_inner.trace_lost() + of_outer.trace_lost(), 0U);
+  EXPECT_EQ(of_inner.unkept() + of_outer.unkept(), 0U);
 }
 
 TEST_P(TraceTest, KeepsACallThatEndsInALaterSegmentOfItsWindow) {
@@ -147,11 +147,11 @@ TEST_P(TraceTest, KeepsACallThatEndsInALaterSegmentOfItsWindow) {
   book_->close(inner, of_inner);
   detail::CostData of_outer(&quiet_memory());
   book_->close(outer, of_outer);
-  ASSERT_TRUE(book_->pause_trace(trace()));
+  ASSERT_TRUE(book_->pause(trace()));
   Events events;
   trace().deliver(events);
-  EXPECT_EQ(events.of(*of_inner.segments()).size() + of_inner.trace_lost(), calls_of(of_inner));
-  EXPECT_EQ(events.of(*of_outer.segments()).size() + of_outer.trace_lost(), calls_of(of_outer));
+  EXPECT_EQ(events.of(*of_inner.segments()).size() + of_inner.unkept(), calls_of(of_inner));
+  EXPECT_EQ(events.of(*of_outer.segments()).size() + of_outer.unkept(), calls_of(of_outer));
   close(ends[0]);
   close(ends[1]);
 }
@@ -221,7 +221,7 @@ TEST_P(TraceTest, GivesEachEventTheStackByWhichItsCallIsCounted) {
   for (int i = 0; i < 5; ++i) close(-1);
   detail::CostData cost(&quiet_memory());
   book_->close(window, cost);
-  ASSERT_TRUE(book_->pause_trace(trace()));
+  ASSERT_TRUE(book_->pause(trace()));
   Events events;
   trace().deliver(events);
   using Key = std::pair<std::uint32_t, std::uint32_t>;  // a syscall and a stack

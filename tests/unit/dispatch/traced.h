@@ -58,9 +58,9 @@ class TraceTest : public testing::TestWithParam<Patching> {
     body();
     detail::CostData cost(&quiet_memory());
     book_->close(window, cost);
-    lost_ = cost.trace_lost();
+    lost_ = cost.unkept();
     calls_ = calls_of(cost);
-    EXPECT_TRUE(book_->pause_trace(trace()));
+    EXPECT_TRUE(book_->pause(trace()));
     Events events;
     trace().deliver(events);
     trace().restart();

@@ -127,7 +127,7 @@ void deliver(const signal_safe::LogRecord& entry, const Lanes& lanes, CrossingSi
   crossing.latency_ns = entry.latency_ns;
   add_bytes(crossing, entry.bytes, entry.bytes_second);
   crossing.is_injected = entry.is_injected != 0;
-  crossing.is_traced = entry.is_traced != 0;
+  crossing.is_kept = entry.is_kept != 0;
   crossing.maker = maker_of(lanes.opening(crossing.lane, signal_safe::bank_of(entry.entered)),
                             &syscost_threads[entry.thread], entry.born);
   sink.add(crossing);
@@ -191,10 +191,10 @@ bool Segments::take(Lane lane, std::uint32_t bank, const Lanes& lanes, CallTable
   return !is_mixed;
 }
 
-std::uint64_t Segments::take_untraced(Lane lane, std::uint32_t bank) {
-  std::uint64_t untraced = 0;
-  visit_accounts(lane, [&](Account& account, const Thread*) { untraced += std::exchange(account.untraced[bank], 0); });
-  return untraced;
+std::uint64_t Segments::take_unkept(Lane lane, std::uint32_t bank) {
+  std::uint64_t unkept = 0;
+  visit_accounts(lane, [&](Account& account, const Thread*) { unkept += std::exchange(account.unkept[bank], 0); });
+  return unkept;
 }
 
 void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
@@ -203,7 +203,7 @@ void Segments::clear_leftovers(Lane lane, std::uint32_t bank) {
                [&](std::uint32_t slot) { *account.cells[bank][slot] = {}; });
     drain_bits(account.dirty_errors[bank], std::size(account.dirty_errors[bank]),
                [&](std::uint32_t error_slot) { account.errors[bank][error_slot] = 0; });
-    account.untraced[bank] = 0;
+    account.unkept[bank] = 0;
   });
 }
 

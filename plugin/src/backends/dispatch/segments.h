@@ -45,7 +45,7 @@ class Segments {
   /// Adds the counts of `lane`'s `bank` to `into` and clears them. False if threads counted in cells that they share.
   static bool take(Lane lane, std::uint32_t bank, const Lanes& lanes, CallTable& into);
   /// Returns the number of calls in `lane`'s `bank` without an event in the trace, and sets it to 0.
-  static std::uint64_t take_untraced(Lane lane, std::uint32_t bank);
+  static std::uint64_t take_unkept(Lane lane, std::uint32_t bank);
   /// Clears counts that stragglers left in `lane`'s `bank`. They were counted as late when it was read.
   static void clear_leftovers(Lane lane, std::uint32_t bank);
   /// Delivers the crossings logged since the last call. One that is being written this very moment belongs to a later

@@ -338,7 +338,7 @@ std::vector<std::string> LoopRun::write_rows() {
       timed_[i].after.fill(columns, timed_[i].before);
       columns.overhead_estimate_ns = 0;  // nothing was attached
     }
-    const std::string detail = with_trace_lost({}, i < counted_.size() ? counted_[i].get() : nullptr);
+    const std::string detail = with_unkept({}, i < counted_.size() ? counted_[i].get() : nullptr);
     columns.excluded = detail;
     loops_.add_row(columns, i < counted_.size() ? counted_[i].get() : nullptr, can);
   }

@@ -63,7 +63,7 @@ std::shared_ptr<const detail::CostData> OpenBackend::with_losses(std::shared_ptr
   all->programs.merge(cost->programs);
   all->late = cost->late;
   all->lost = cost->lost + hidden;
-  if (cost->trace_lost() != 0) all->make_extra().trace_lost = cost->trace_lost();
+  if (cost->unkept() != 0) all->make_extra().unkept = cost->unkept();
   return all;
 }
 

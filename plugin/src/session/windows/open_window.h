@@ -77,9 +77,9 @@ struct OpenWindow {
 };
 
 /// Column `detail` of a window with calls that have no event: `trace lost 12`, after `before`.
-inline std::string with_trace_lost(std::string before, const detail::CostData* cost) {
-  if (cost == nullptr || cost->trace_lost() == 0) return before;
-  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->trace_lost());
+inline std::string with_unkept(std::string before, const detail::CostData* cost) {
+  if (cost == nullptr || cost->unkept() == 0) return before;
+  return (before.empty() ? "" : before + "; ") + "trace lost " + std::to_string(cost->unkept());
 }
 
 }  // namespace syscost::session

@@ -309,10 +309,10 @@ void Recorder::add_scope(const ScopeRow& row) {
   columns.window = row.name;
   columns.parent = row.parent;
   columns.repetition = row.repetition;
-  if (!row.is_traced) columns.wall_ns = row.wall_ns;
+  if (!row.was_observed) columns.wall_ns = row.wall_ns;
   const OpenBackend& opened = *row.opened;
   Capabilities can = opened.capabilities;
-  can.latency = can.latency && !row.is_traced;
+  can.latency = can.latency && !row.was_observed;
   if (!opened.is_intact.load(std::memory_order_acquire)) {
     add(columns, nullptr, opened.capabilities);
     return;
@@ -320,9 +320,9 @@ void Recorder::add_scope(const ScopeRow& row) {
   // Losses that were found while the row waited may have happened in the scope.
   const std::shared_ptr<const detail::CostData> cost =
       opened.with_losses(row.cost, opened.hidden_losses(row.reach) - row.hidden_losses_before);
-  const std::string detail = with_trace_lost({}, cost.get());
+  const std::string detail = with_unkept({}, cost.get());
   columns.excluded = detail;
-  if (!row.is_traced) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
+  if (!row.was_observed) columns.overhead_estimate_ns = opened.overhead_estimate_ns(*cost);
   add(columns, cost.get(), can);
   if (prints_scopes_) say("scope " + std::string(row.name) + ": " + report_line(*cost, row.wall_ns));
 }

@@ -42,7 +42,7 @@ std::uint64_t ScopeRecords::next_repetition(const std::pmr::string& scope, bool 
 }
 
 void ScopeRecords::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost,
-                       std::uint64_t wall_ns, bool is_traced) {
+                       std::uint64_t wall_ns, bool was_observed) {
   std::lock_guard guard(lock_);
   auto at = std::find_if(open_.begin(), open_.end(), [&](const ScopeRecord& open) { return &open == scope; });
   if (wants_row) {
@@ -55,7 +55,7 @@ void ScopeRecords::end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const
       row.parent = enclosing_name(at);
       row.repetition = repetition;
       row.wall_ns = wall_ns;
-      row.is_traced = is_traced;
+      row.was_observed = was_observed;
       row.opened = scope->opened;
       row.reach = scope->reach;
       row.hidden_losses_before = scope->hidden_losses_before;

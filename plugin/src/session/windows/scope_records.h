@@ -46,7 +46,7 @@ struct ScopeRow {
   std::pmr::string parent;
   std::uint64_t repetition = 0;
   std::uint64_t wall_ns = 0;
-  bool is_traced = false;  ///< A tool was attached: its times include the tool's.
+  bool was_observed = false;  ///< A tool was attached: its times include the tool's.
   Reach reach = Reach::thread;
   OpenBackend* opened = nullptr;
   std::uint64_t hidden_losses_before = 0;
@@ -70,7 +70,7 @@ class ScopeRecords {
   ScopeRecord* begin(std::string_view name);
   /// Forgets the scope, and keeps a row of its name if `wants_row`.
   void end(ScopeRecord* scope, bool wants_row, std::shared_ptr<const detail::CostData> cost, std::uint64_t wall_ns,
-           bool is_traced = false);
+           bool was_observed = false);
 
   /// The window that encloses scopes from now on: its test's name and its own; both empty outside of windows.
   void set_enclosing(std::string_view test, std::string_view window);

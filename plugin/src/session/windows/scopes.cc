@@ -70,8 +70,8 @@ Cost Scopes::close(ScopeRecord* scope) {
   const Reach reach = scope->reach;
   const std::uint64_t hidden_before = scope->hidden_losses_before;
   const std::uint64_t tracing = shared_.tools_epoch.load();
-  const bool is_traced = tracing != scope->tools_epoch_before || tracing % 2 != 0;
-  shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, is_traced);
+  const bool was_observed = tracing != scope->tools_epoch_before || tracing % 2 != 0;
+  shared_.scopes.end(scope, wants_row, cost, end_ns - scope->start_ns, was_observed);
 
   if (shared_.is_idle()) {
     const WorkBetween work(shared_);

@@ -243,7 +243,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   if (int cycles = cycles_.load(std::memory_order_relaxed); cycles > 0) {
     columns.iterations = static_cast<std::uint64_t>(cycles);
   }
-  const std::string detail = with_trace_lost(window.excluded, cost.get());
+  const std::string detail = with_unkept(window.excluded, cost.get());
   columns.excluded = detail;
   const std::string spoken = spoken_name(columns.kind, columns.test, columns.window);
   ClosedWindow closed{window, columns, cost, can, spoken, end_ns, framework_writes, false, {}, {}};

@@ -56,14 +56,14 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   return true;
 }
 
-bool keep_if_traced(const Guard& guard, const Traced& traced) {
+bool keep_if_wanted(const Guard& guard, const Traced& traced) {
   return syscost_trace_mode == TraceMode::on && keep_event(guard, traced);
 }
 
 /// An event of a call that was counted in `account`, if there is a trace.
 void trace(const Guard& guard, const Traced& traced, Account& account) {
   if (syscost_trace_mode == TraceMode::off) return;
-  if (!keep_if_traced(guard, traced)) add(account.untraced[bank_of(traced.returned)], 1, account.is_shared);
+  if (!keep_if_wanted(guard, traced)) add(account.unkept[bank_of(traced.returned)], 1, account.is_shared);
 }
 
 /// The same, where it must be quick.
@@ -103,7 +103,7 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.thread = static_cast<std::uint32_t>(call.thread - syscost_threads);
   entry.born = entry.thread < kThreads ? syscost_state.lives[entry.thread].born : 0;
   // One that entered before any window is none of a window's calls.
-  entry.is_traced = call.control != 0 && keep_if_traced(guard, traced) ? 1 : 0;
+  entry.is_kept = call.control != 0 && keep_if_wanted(guard, traced) ? 1 : 0;
   std::atomic_ref(entry.sequence).store(index + 1, std::memory_order_release);
 }
 

@@ -2,8 +2,8 @@
 //
 // CallTrace: the calls of a backend one by one, where --syscost_trace asks for them.
 //
-// A call of a window either has an event here, or is counted as untraced because there was no room:
-// events + untraced calls = calls, in every window.
+// A call of a window either has an event here, or is counted as unkept because there was no room (core/call_keeper.h):
+// events + unkept calls = calls, in every window.
 #pragma once
 
 #include <array>
@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/call_keeper.h"
 #include "core/segments_held.h"
 #include "core/syscall_id.h"
 
@@ -64,27 +65,14 @@ struct CallTraceRequest {
   std::vector<RequestRule> rules;  ///< Where ioctls say more.
 };
 
-class CallTrace {
+class CallTrace : public CallKeeper {
  public:
   static constexpr std::string_view kExtension = "trace of calls";  ///< Backend::extension()
 
-  virtual ~CallTrace() = default;
-  CallTrace(const CallTrace&) = delete;
-  CallTrace& operator=(const CallTrace&) = delete;
-
-  /// The calls of `lane`'s previous segment that have no event; sets the number to 0. As Backend::read, and after it.
-  virtual std::uint64_t take_untraced(Lane lane) = 0;
-
-  /// Keeps no more events until restart(): calls are untraced. The caller holds the window book's lock. False if a
-  /// thread does not end its recording in time: then the trace stays paused for good.
-  virtual bool pause() = 0;
   /// Delivers all events in the order of their starts. Only while paused.
   virtual void deliver(CallEventSink& sink) = 0;
   /// Forgets all events, and keeps new ones. Only while paused.
   virtual void restart() = 0;
-
- protected:
-  CallTrace() = default;
 };
 
 }  // namespace syscost

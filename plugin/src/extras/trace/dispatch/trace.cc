@@ -209,8 +209,8 @@ Trace::~Trace() {
   munmap(memory_, bytes_);
 }
 
-std::uint64_t Trace::take_untraced(Lane lane) {
-  return Segments::take_untraced(lane, lanes_.ended_bank(lane));
+std::uint64_t Trace::take_unkept(Lane lane) {
+  return Segments::take_unkept(lane, lanes_.ended_bank(lane));
 }
 
 bool Trace::pause() {

@@ -33,13 +33,16 @@ class Trace final : public CallTrace, public Ability {
   /// Events of the calls that `filter` does not select are not delivered.
   void select(const Filter& filter) { filter_ = &filter; }
 
-  void* find(std::string_view name) override { return name == kExtension ? static_cast<CallTrace*>(this) : nullptr; }
+  void* find(std::string_view name) override {
+    if (name == CallTrace::kExtension) return static_cast<CallTrace*>(this);
+    return name == CallKeeper::kExtension ? static_cast<CallKeeper*>(this) : nullptr;
+  }
   /// Says so if events have addresses instead of strings.
   std::string remark() const override {
     return copies_.why_not().empty() ? "" : "the trace has addresses instead of paths: " + copies_.why_not();
   }
 
-  std::uint64_t take_untraced(Lane lane) override;
+  std::uint64_t take_unkept(Lane lane) override;
   bool pause() override;
   void deliver(CallEventSink& sink) override;
   void restart() override;

@@ -53,7 +53,7 @@ std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
     return PerfettoTrace::Note{name, {}, static_cast<std::int64_t>(value), true};
   };
   return {number("calls", calls), number("events", checked.events),
-          number("trace_lost", checked.slice.cost->trace_lost())};
+          number("unkept", checked.slice.cost->unkept())};
 }
 
 /// The stacks of a trace's events. Each is looked up once, and before the events are written.
@@ -227,7 +227,7 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
                             const std::shared_ptr<const detail::CostData>& cost) {
   CallTrace* trace = trace_of(window.opened);
   if (trace == nullptr || !artifacts_.has_value()) return;
-  if (!window.opened->book.pause_trace(*trace)) {
+  if (!window.opened->book.pause(*trace)) {
     if (!std::exchange(has_told_of_pause_, true)) {
       shared_.recorder.note_problem(
           {"the trace ends before " + spoken + ": a thread was stopped in the middle of a call",
@@ -284,7 +284,7 @@ void Traces::end_process() {
     say("--syscost_sched wrote nothing: there was no test");
   }
   CallTrace* trace = trace_of(opened);
-  if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause_trace(*trace)) return;
+  if (trace == nullptr || !artifacts_.has_value() || shared_.has_framework || !opened->book.pause(*trace)) return;
   // For the sites. If another thread holds the lock, the events have none.
   const Recorder::Lock guard = shared_.recorder.take_lock_within_a_second();
   const StackSource* const stacks = guard.owns_lock() ? opened->backend->extension<StackSource>() : nullptr;

@@ -5,7 +5,7 @@
 //
 // The memory is mapped and touched before the first window. A thread takes a chunk of it at a time, so threads share
 // nothing but the number of the next chunk, and a thread that a window makes needs no preparation. If no chunk is left,
-// the call is counted as usual, and also counted in its account's `untraced`. A signal handler may interrupt a thread
+// the call is counted as usual, and also counted in its account's `unkept`. A signal handler may interrupt a thread
 // that writes an event: it has taken its units by one instruction before, so the handler's events get others.
 #pragma once
 
@@ -104,7 +104,7 @@ inline constexpr std::uint16_t kHasDetail = 0x100;
 enum class TraceMode : char {
   off = 0,
   on = 1,
-  paused = 2,  ///< Events are being read: calls are counted as untraced.
+  paused = 2,  ///< Events are being read: calls are counted as unkept.
 };
 
 /// A call that has been counted, as its event says it.

@@ -69,7 +69,7 @@ struct Account {
   std::uint64_t* errors[kBanks];  ///< [kErrorSlots]
   std::uint64_t dirty[kBanks][kSlots / 64];
   std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
-  std::uint64_t untraced[kBanks];  ///< Calls in the cells without an event (trace.h).
+  std::uint64_t unkept[kBanks];  ///< Calls in the cells without an event (trace.h).
   Places* places[kBanks];          ///< For calls that are counted by their stacks (where.h); null = there are none.
   bool is_shared;
 };
@@ -151,7 +151,7 @@ struct LogRecord {
   std::uint32_t slot;
   std::int32_t error;
   std::uint32_t has_latency;
-  std::uint32_t is_traced;
+  std::uint32_t is_kept;
   std::uint32_t stack;  ///< CallDetail::stack
   std::uint32_t is_injected;
   std::uint32_t thread;  ///< Its record's index.
