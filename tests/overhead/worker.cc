@@ -178,8 +178,8 @@ int missing_depth(syscost::Backend& backend, syscost::WindowBook& book) {
   syscost::detail::CostData cost(&syscost::quiet_memory());
   book.close(window, cost);
   for (const auto& [id, tally] : cost.table) {
-    if (id.number != SYS_getppid || id.detail.stack == 0) continue;
-    const auto frames = static_cast<int>(backend.extension<syscost::StackSource>()->frames(id.detail.stack).size());
+    if (id.number != SYS_getppid || id.detail.origin == 0) continue;
+    const auto frames = static_cast<int>(backend.extension<syscost::StackSource>()->frames(id.detail.origin).size());
     if (frames <= kFrames) return kFrames - frames;
   }
   give_up("the calls have no stacks, or longer ones");

@@ -42,7 +42,7 @@ std::optional<Spread> spread_in(std::span<double> values);
 /// The things that a window left open, by whether its process ran it again.
 ///
 /// A process makes some things once and keeps them: a pool of threads, a log, a library that is loaded at its first
-/// use. The first window that needs one leaves it. A process that runs the window once cannot tell it from a leak. If
+/// use. The first window that needs one leaves it. A process that runs the window once cannot tell it from something that was forgotten. If
 /// the process runs the window again, what is made once is not left again.
 struct LeftByTurn {
   double again = 0;  ///< The most that a later repetition of a process left.
@@ -51,7 +51,7 @@ struct LeftByTurn {
       0;  ///< The most that the only repetition of a process left, unless the numbers above account for it.
 
   bool is_nothing() const { return again == 0 && once == 0 && unknown == 0; }
-  /// The number that may be a leak: all that is not known to be made once.
+  /// The number that may have been forgotten: all that is not known to be made once.
   double limited() const { return again > unknown ? again : unknown; }
 };
 

@@ -52,7 +52,7 @@ struct Capabilities {
 struct AcquiredLane {
   Lane lane{};
   /// The thread that had this lane before ended without closing its windows. They count nothing any more.
-  bool was_left_open = false;
+  bool was_abandoned = false;
 };
 
 /// How a lane continues after a boundary.

@@ -14,10 +14,10 @@
 #include <string>
 
 #include "core/bytes.h"
+#include "core/call_origins.h"
 #include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/tally.h"
-#include "extras/where/core/call_stack.h"
 #include "syscost/cost.h"
 
 namespace syscost::detail {
@@ -38,9 +38,8 @@ struct Measured {
 struct CostExtra {
   explicit CostExtra(std::pmr::memory_resource* memory) : segments(memory) {}
 
-  /// The source of the stacks that CallDetail::stack names in the table; null = nothing, or sites
-  /// (extras/where/core/call_stack.h).
-  const StackSource* stacks = nullptr;
+  /// What CallDetail::origin stands for in the table; null = nothing, or sites (site_names.h).
+  const CallOrigins* origins = nullptr;
   // With a CallKeeper only.
   std::uint64_t unkept = 0;  ///< Calls in the table without a record.
   SegmentsHeld segments;         ///< Which events are the window's.
@@ -67,7 +66,7 @@ struct CostData {
   std::uint64_t lost = 0;                             ///< Happened and was not recorded.
   std::unique_ptr<CostExtra, DeleteCostExtra> extra;  ///< Null = nothing of it.
 
-  const StackSource* stacks() const { return extra == nullptr ? nullptr : extra->stacks; }
+  const CallOrigins* origins() const { return extra == nullptr ? nullptr : extra->origins; }
   std::uint64_t unkept() const { return extra == nullptr ? 0 : extra->unkept; }
   /// Null without a CallKeeper.
   const SegmentsHeld* segments() const {

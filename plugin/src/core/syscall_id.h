@@ -50,7 +50,7 @@ struct CallDetail {
   std::uint32_t request = 0;      ///< ioctl's second argument: the 32 bits that the kernel uses.
   std::uint32_t command = 0;      ///< The command in the request's argument, if a rule gives its position.
   std::uint32_t status = 0;       ///< The driver's error in the argument of a call that succeeded; 0 = no failure.
-  std::uint32_t stack = 0;        ///< The call's stack, in its backend's StackSource (call_stack.h); 0 = none.
+  std::uint32_t origin = 0;       ///< Where the call comes from (CallOrigins); 0 = not told apart.
 
   std::uint32_t major() const { return device >> 20; }
   std::uint32_t minor() const { return device & 0xf'ffffU; }

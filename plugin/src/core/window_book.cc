@@ -169,7 +169,7 @@ WindowBook::Window* WindowBook::open(Reach reach, Window* deputy) {
   }
   const Lane lane = acquired.lane;
   std::lock_guard guard(lock_);
-  if (acquired.was_left_open) abandon(lane);
+  if (acquired.was_abandoned) abandon(lane);
   const bool deputy_ran = deputy != nullptr && deputy->is_running();
   if (deputy_ran) stop(*deputy);
   if (reach == Reach::process && !process_window_running()) tells_threads_ = backend_.tell_threads_apart();
@@ -279,7 +279,7 @@ std::optional<Lane> WindowBook::mute() {
     if (process_window_running()) split_process(false);
     return std::nullopt;
   }
-  if (acquired->was_left_open) abandon(acquired->lane);
+  if (acquired->was_abandoned) abandon(acquired->lane);
   ThreadLane* thread = find(acquired->lane);
   if (thread == nullptr) thread = &thread_lanes_.emplace_back(ThreadLane{acquired->lane, 0, 0});
   if (++thread->mutes == 1) continue_lane(*thread);

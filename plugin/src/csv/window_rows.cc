@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/bytes.h"
+#include "core/site_names.h"
 #include "core/syscall_table.h"
 #include "csv/row.h"
-#include "extras/where/core/call_stack.h"
 #include "os/errors.h"
 #include "os/memory.h"
 
@@ -128,7 +128,7 @@ void set_totals(Row& row, const CallTable& table, const Capabilities& can) {
 
 /// Without the number of a site, which depends on what was measured before.
 SyscallId without_site(SyscallId id) {
-  id.detail.stack = 0;
+  id.detail.origin = 0;
   return id;
 }
 
@@ -164,10 +164,10 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
 std::pmr::string text_of_detail(const CallDetail& detail) {
   std::pmr::string text(&mapped_memory());
   CallDetail request = detail;
-  request.stack = 0;
+  request.origin = 0;
   if (!request.empty()) text.append(detail_text(request));
-  if (detail.stack == 0) return text;
-  text.append(text.empty() ? "" : " ").append(text_of_site(detail.stack));
+  if (detail.origin == 0) return text;
+  text.append(text.empty() ? "" : " ").append(text_of_site(detail.origin));
   return text;  // not what append() returns: a copy of that is in the heap
 }
 
@@ -180,7 +180,7 @@ std::pmr::vector<const CallTable::Entry*> in_order_of_rows(const CallTable& tabl
     const SyscallId left = without_site(a->id);
     const SyscallId right = without_site(b->id);
     if (left != right) return left < right;
-    return text_of_site(a->id.detail.stack) < text_of_site(b->id.detail.stack);
+    return text_of_site(a->id.detail.origin) < text_of_site(b->id.detail.origin);
   });
   return entries;
 }

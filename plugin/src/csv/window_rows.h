@@ -111,7 +111,7 @@ class WindowRows {
   std::size_t append_exit(std::pmr::string& out, std::string_view how) const;
 
   /// Appends the window's rows to `out`, and those of kind `process` for its children. `cost` is null if nothing was
-  /// counted. Call stacks in `cost` must have been replaced by sites (extras/where/core/call_stack.h). Returns where
+  /// counted. Origins of calls in `cost` must have been replaced by sites (core/site_names.h). Returns where
   /// its outcome begins in `out`, if it has one.
   std::size_t append(std::pmr::string& out, const WindowColumns& window, const detail::CostData* cost,
                      const Capabilities& capabilities) const;

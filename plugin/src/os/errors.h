@@ -62,8 +62,8 @@ class [[nodiscard]] Result<void> {
   (static_cast<bool>(condition) ? void() : ::syscost::check_failed(__FILE__, __LINE__, #condition))
 
 // The names of errnos are a table of our own, because strerrorname_np() exists in glibc only and has no names for the
-// kernel's internal numbers from 512 on. These leak to programs now and then (ENOTSUPP from drivers and network code),
-// and always to tracers (ERESTARTSYS).
+// kernel's internal numbers from 512 on. Programs see these now and then (ENOTSUPP from drivers and network code),
+// and tracers always (ERESTARTSYS).
 
 /// "ENOENT" for 2; "errno_N" for a number without a name.
 std::string errno_name(int number);

@@ -231,7 +231,7 @@ std::uint64_t room() {
 }
 
 /// The stack size of a thread that the program starts without a word about it.
-std::size_t usual_stack() {
+std::size_t usual_stack_bytes() {
   pthread_attr_t usual;
   if (pthread_getattr_default_np(&usual) != 0) return 0;
   std::size_t bytes = 0;
@@ -248,7 +248,7 @@ std::size_t fitting_reserve(std::size_t wanted, std::size_t least) {
 
 bool is_no_room_for_thread_because_of_us() {
   if (!is_limited()) return false;
-  const std::size_t bytes = usual_stack();
+  const std::size_t bytes = usual_stack_bytes();
   void* const stack = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (stack != MAP_FAILED) {
     munmap(stack, bytes);

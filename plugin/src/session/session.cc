@@ -318,7 +318,7 @@ void at_process_end(bool (*finish)()) {
   g_finish[index].store(finish);
   if (index == 0) std::at_quick_exit(end_quickly);
 #ifdef __GLIBC__
-  // glibc allows exit() here: it goes on with the handlers that are left, coverage and leak checks among them.
+  // glibc allows exit() here: it goes on with the handlers that are left, those of coverage and sanitizers among them.
   on_exit(
       [](int status, void* call) {
         if (reinterpret_cast<Finish>(call)() || status != 0) return;

@@ -69,7 +69,8 @@ class Session {
   bool can_count() const { return shared_.backend.current() != nullptr; }
   const BackendHolder& backend() const { return shared_.backend; }
   WorkBetween work_between() const { return WorkBetween(shared_); }
-  CallSites& call_sites() { return shared_.call_sites(); }
+  /// Null if no calls have origins.
+  OriginNamer* origin_namer() { return shared_.origin_namer.get(); }
   bool is_fork_child() const { return shared_.is_fork_child(); }
   void note_problem(const Failure& failure) { shared_.recorder.note_problem(failure); }
   std::string problem() const { return shared_.recorder.problem(); }

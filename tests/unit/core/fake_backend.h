@@ -83,7 +83,7 @@ class FakeBackend final : public Backend, private ProgramReader {
   /// How many events the next read() will report as late.
   void be_late_at_next_read(std::uint64_t events) { late_at_next_read_ = events; }
   /// The thread that has the lane has ended.
-  void leave_lane_open() { was_left_open_ = true; }
+  void leave_lane_open() { was_abandoned_ = true; }
   void use_thread_lane(Lane lane) { next_lane_ = lane; }
   /// Counts only what `filter` selects; null = everything.
   void select(const Filter* filter) { is_selected_ = filter == nullptr || filter->selects(kRead); }
@@ -96,7 +96,7 @@ class FakeBackend final : public Backend, private ProgramReader {
   Calibration calibration() const override { return {}; }
   std::optional<AcquiredLane> acquire_lane() override {
     if (next_lane_ == Lane::kProcess) return std::nullopt;
-    return AcquiredLane{next_lane_, std::exchange(was_left_open_, false)};
+    return AcquiredLane{next_lane_, std::exchange(was_abandoned_, false)};
   }
   Generation boundary(Lane lane, Next next) override {
     ended_[lane] = controls_[lane];
@@ -143,7 +143,7 @@ class FakeBackend final : public Backend, private ProgramReader {
   std::uint64_t hidden_losses_ = 0;
   std::uint64_t hidden_losses_beside_scopes_ = 0;
   std::uint64_t late_at_next_read_ = 0;
-  bool was_left_open_ = false;
+  bool was_abandoned_ = false;
   Lane next_lane_{1};
 };
 

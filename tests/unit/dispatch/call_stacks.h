@@ -36,8 +36,8 @@ Counted count_by_stack(Backend& backend, Body body, std::uint32_t number = kNumb
   for (const auto& [id, tally] : cost.table) {
     if (id.number != number) continue;
     counted.calls += tally.calls;
-    if (id.detail.stack != 0) counted.with_stack += tally.calls;
-    counted.by_stack[id.detail.stack] += tally.calls;
+    if (id.detail.origin != 0) counted.with_stack += tally.calls;
+    counted.by_stack[id.detail.origin] += tally.calls;
   }
   return counted;
 }

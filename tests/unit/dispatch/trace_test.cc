@@ -228,9 +228,9 @@ TEST_P(TraceTest, GivesEachEventTheStackByWhichItsCallIsCounted) {
   std::map<Key, std::uint64_t> counted;
   std::map<Key, std::uint64_t> traced;
   for (const auto& [id, tally] : cost.table) {
-    if (tally.calls != 0) counted[{id.number, id.detail.stack}] += tally.calls;
+    if (tally.calls != 0) counted[{id.number, id.detail.origin}] += tally.calls;
   }
-  for (const CallEvent& event : events.of(*cost.segments())) ++traced[{event.id.number, event.id.detail.stack}];
+  for (const CallEvent& event : events.of(*cost.segments())) ++traced[{event.id.number, event.id.detail.origin}];
   EXPECT_EQ(traced, counted);
   EXPECT_GE(counted.size(), 2U);
   for (const auto& [key, calls] : traced) {

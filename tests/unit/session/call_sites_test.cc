@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/site_names.h"
 #include "csv/window_rows.h"
 #include "extras/where/core/call_stack.h"
 
@@ -65,17 +66,17 @@ class CallSitesTest : public ::testing::Test {
   }
   void count(std::uint32_t stack, std::uint64_t calls) {
     SyscallId write{Abi::x86_64, 1};
-    write.detail.stack = stack;
+    write.detail.origin = stack;
     cost_.table.at(write).calls += calls;
   }
   /// Calls by the text of the site.
   std::map<std::string, std::uint64_t> sites() {
-    cost_.make_extra().stacks = &stacks_;
+    cost_.make_extra().origins = &stacks_;
     detail::CostData of_sites(std::pmr::get_default_resource());
-    sites_.replace_stacks(cost_, of_sites);
-    EXPECT_EQ(of_sites.stacks(), nullptr);
+    sites_.name_origins(cost_, of_sites);
+    EXPECT_EQ(of_sites.origins(), nullptr);
     std::map<std::string, std::uint64_t> found;
-    for (const auto& [id, tally] : of_sites.table) found[std::string(text_of_site(id.detail.stack))] += tally.calls;
+    for (const auto& [id, tally] : of_sites.table) found[std::string(text_of_site(id.detail.origin))] += tally.calls;
     EXPECT_EQ(found.size(), of_sites.table.size()) << "one entry for each text";
     return found;
   }
@@ -129,16 +130,16 @@ TEST_F(CallSitesTest, FoldsStacksForFlameGraphs) {
   count(stack({0x1703, 0x2000}), 3);
   count(stack({0x1703, 0x2000}), 4);
   count(0, 1);
-  cost_.make_extra().stacks = &stacks_;
+  cost_.make_extra().origins = &stacks_;
   EXPECT_EQ(sites_.folded(cost_), "run;run;run;write /nowhere/app.cc:23 7\n");
 }
 
 TEST_F(CallSitesTest, MakesARowOfEachSite) {
   count(stack({0x1703, 0x2000}), 3);
   count(stack({0x1703, 0x3000}), 4);
-  cost_.make_extra().stacks = &stacks_;
+  cost_.make_extra().origins = &stacks_;
   detail::CostData of_sites(std::pmr::get_default_resource());
-  sites_.replace_stacks(cost_, of_sites);
+  sites_.name_origins(cost_, of_sites);
   csv::WindowColumns window;
   window.test = "T.T";
   std::pmr::string rows;

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/cost_data.h"
+#include "core/site_names.h"
 #include "extras/where/core/call_stack.h"
 #include "syscost/counting.h"
 
@@ -96,7 +97,7 @@ TEST(CostText, ComesBackAsItWas) {
 TEST(CostText, CarriesTheSitesOfCalls) {
   auto data = std::make_shared<detail::CostData>(std::pmr::get_default_resource());
   SyscallId write{Abi::x86_64, SYS_write};
-  write.detail.stack = number_of_site("at src/log.cc:17 Log::batch+3; or @1:2:so");
+  write.detail.origin = number_of_site("at src/log.cc:17 Log::batch+3; or @1:2:so");
   data->table.at(write).calls = 5;
   const std::string text = to_text(Cost(std::move(data)));
   const Cost after = cost_from_text(text);

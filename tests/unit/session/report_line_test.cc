@@ -100,7 +100,7 @@ TEST(RemoveFrameworkWrites, TakesThemOutOfAllLines) {
   auto cost = cost_data();
   SyscallId write{Abi::x86_64, SYS_write};
   for (const std::uint32_t stack : {3U, 4U}) {
-    write.detail.stack = stack;
+    write.detail.origin = stack;
     cost->table.at(write).calls = 1;
   }
   remove_framework_writes(cost->table, 1, removed);

@@ -15,7 +15,7 @@ namespace syscost {
 /// Callers hold a lock around every function.
 class LaneHolder {
  public:
-  enum class Answer { free, left_open, held };
+  enum class Answer { free, abandoned, held };
 
   LaneHolder() {
     pthread_mutexattr_t robust;
@@ -32,7 +32,7 @@ class LaneHolder {
   Answer take() {
     const int error = pthread_mutex_trylock(&mutex_);
     if (error == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
-    return error == 0 ? Answer::free : error == EOWNERDEAD ? Answer::left_open : Answer::held;
+    return error == 0 ? Answer::free : error == EOWNERDEAD ? Answer::abandoned : Answer::held;
   }
   /// By the holder. By another thread: nothing changes until the holder ends.
   void give_back() { pthread_mutex_unlock(&mutex_); }

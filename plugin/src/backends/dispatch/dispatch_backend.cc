@@ -292,7 +292,7 @@ Result<void> DispatchBackend::detach() {
   const Guard guard = between_windows();
   // A sanitizer's thread that ends asks the kernel for its signal stack, and unmaps the answer. Detached, the kernel
   // would name ours.
-  if (is_under_sanitizer_with_signal_stacks() && count_armed_threads() > 1) {
+  if (has_signal_stack_sanitizer() && count_armed_threads() > 1) {
     return Failure{"other threads run, and the sanitizer of this program unmaps the signal stack of a thread that ends",
                    "measure times without the sanitizer"};
   }

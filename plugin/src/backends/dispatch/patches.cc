@@ -42,7 +42,7 @@ bool is_there(const char* runtime) {
 }
 
 bool is_under_sanitizer() {
-  return is_under_sanitizer_with_signal_stacks() || is_there("__tsan_init") || is_there("__lsan_init");
+  return has_signal_stack_sanitizer() || is_there("__tsan_init") || is_there("__lsan_init");
 }
 
 /// The file that libc's text comes from, open while pages are replaced.
@@ -192,7 +192,7 @@ void take_away(const Pages& pages, CopyOf source) {
 
 }  // namespace
 
-bool is_under_sanitizer_with_signal_stacks() {
+bool has_signal_stack_sanitizer() {
   return is_there("__asan_init") || is_there("__msan_init") || is_there("__hwasan_init");
 }
 

@@ -17,7 +17,7 @@ int tracer_pid();
 
 /// True in a program with the runtime of a sanitizer that gives each thread a signal stack, and unmaps at the thread's
 /// end what the kernel names as such.
-bool is_under_sanitizer_with_signal_stacks();
+bool has_signal_stack_sanitizer();
 
 /// All sites of libc that are proven (sites.h) are patched when the backend opens. Pages are replaced (replace_code()),
 /// all in one step where they are libc's file's; where the kernel refuses that, calls are still trapped. Nothing is

@@ -28,7 +28,7 @@ constexpr int kArmingFailed = 100;  // + errno, capped
 constexpr int kCountedWrong = 90;
 constexpr const char* kUseAnother = "choose another backend: --syscost_doctor says which work";
 
-bool has_shadow_stack() {
+bool is_shadow_stack_on() {
   constexpr long kStatus = 0x5005;  // ARCH_SHSTK_STATUS
   std::uint64_t features = 0;
   return syscost_raw_syscall(SYS_arch_prctl, kStatus, reinterpret_cast<long>(&features)) == 0 && (features & 1) != 0;
@@ -105,7 +105,7 @@ Result<void> check_requirements() {
                        std::string(std::strerror(errno)),
                    "mount /proc (mount -t proc proc /proc), or choose another backend"};
   }
-  if (has_shadow_stack()) {
+  if (is_shadow_stack_on()) {
     return Failure{
         "the program runs with a shadow stack, which dispatch cannot update when it moves the frames of signals",
         kUseAnother};

@@ -87,7 +87,7 @@ void take_places(Account& account, std::uint32_t bank, Maker maker, CallTable& i
   signal_safe::Place* place = load(places->first);
   for (std::uint32_t left = load(places->used); left > 0 && place != nullptr; --left, place = place->next_made) {
     SyscallId id = syscall_of(static_cast<std::uint32_t>(place->key >> 32));
-    if (!is_scarce) id.detail.stack = static_cast<std::uint32_t>(place->key);
+    if (!is_scarce) id.detail.origin = static_cast<std::uint32_t>(place->key);
     Tally& tally = into.at(id);
     const std::uint64_t calls_before = tally.calls;
     take_cell_of(place->cell, id, maker, tally);
@@ -121,7 +121,7 @@ void deliver(const signal_safe::LogRecord& entry, const Lanes& lanes, CrossingSi
   crossing.returned_in = signal_safe::generation_of(entry.returned);
   crossing.returned_lane = Lane{signal_safe::lane_of(entry.returned)};
   crossing.id = syscall_of(entry.slot);
-  crossing.id.detail.stack = entry.stack;
+  crossing.id.detail.origin = entry.stack;
   crossing.error = entry.error;
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;

@@ -202,7 +202,7 @@ std::optional<AcquiredLane> EbpfBackend::acquire_lane() {
       if (answer != LaneHolder::Answer::held) break;
     }
     if (lane == SYSCOST_LANES) return std::nullopt;
-    acquired = {Lane{lane}, answer == LaneHolder::Answer::left_open};
+    acquired = {Lane{lane}, answer == LaneHolder::Answer::abandoned};
     token = ++tokens_ << 8 | lane;
     store(memory_.lanes()[lane].owner, token);
   }

@@ -112,7 +112,7 @@ std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
   if (const std::uint32_t own = shared_.lane_of[thread].load(); own != 0 && lanes_[own].thread == thread) {
     // Inside a scope already, or its lane of last time, if that is still free.
     // If it is held, then by this thread: another that got it would have its own number there.
-    return AcquiredLane{Lane{own}, lanes_[own].holder.take() == LaneHolder::Answer::left_open};
+    return AcquiredLane{Lane{own}, lanes_[own].holder.take() == LaneHolder::Answer::abandoned};
   }
   for (std::uint32_t lane = 1; lane < kLanes; ++lane) {
     const LaneHolder::Answer answer = lanes_[lane].holder.take();
@@ -121,7 +121,7 @@ std::optional<AcquiredLane> SeccompBackend::acquire_lane() {
     const std::int32_t before = std::exchange(lanes_[lane].thread, thread);
     if (before != 0 && shared_.lane_of[before].load() == lane) shared_.lane_of[before].store(0);
     shared_.lane_of[thread].store(static_cast<std::uint8_t>(lane));
-    return AcquiredLane{Lane{lane}, answer == LaneHolder::Answer::left_open};
+    return AcquiredLane{Lane{lane}, answer == LaneHolder::Answer::abandoned};
   }
   return std::nullopt;
 }

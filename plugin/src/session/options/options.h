@@ -65,7 +65,7 @@ struct Options : ExtraOptions {
   bool is_counting_process = false;
 
   /// True if each window has a file of its call stacks, among the other files of the run.
-  bool writes_stacks() const {
+  bool writes_stack_files() const {
     return where.wanted && !is_counting_process && (!artifacts.empty() || trace.wanted || wants_tools());
   }
 
@@ -83,7 +83,7 @@ struct Options : ExtraOptions {
 
   /// True if an option makes the session start.
   bool requests_anything() const {
-    return !is_counting_process && (!csv.empty() || profile_syscalls || requests_an_extra() || writes_stacks() ||
+    return !is_counting_process && (!csv.empty() || profile_syscalls || requests_an_extra() || writes_stack_files() ||
                                     is_backend_named || doctor || help);
   }
 };

@@ -17,7 +17,7 @@
 #include <string_view>
 
 #include "core/cost_data.h"
-#include "extras/where/core/call_stack.h"
+#include "core/site_names.h"
 #include "session/process/messages.h"
 #include "session/session.h"
 #include "syscost/counting.h"
@@ -86,7 +86,7 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
                                std::uint64_t{id.detail.request},
                                std::uint64_t{id.detail.command},
                                std::uint64_t{id.detail.status},
-                               std::uint64_t{id.detail.stack},
+                               std::uint64_t{id.detail.origin},
                                tally.entries,
                                tally.calls,
                                tally.restarts,
@@ -129,7 +129,7 @@ void put_table(std::string& text, const CallTable& table) {
 void put_sites(std::string& text, const CallTable& table) {
   std::set<std::uint32_t> sites;
   for (const auto& [id, tally] : table) {
-    if (id.detail.stack != 0) sites.insert(id.detail.stack);
+    if (id.detail.origin != 0) sites.insert(id.detail.origin);
   }
   for (const std::uint32_t site : sites) {
     const std::string_view its_text = text_of_site(site);
@@ -156,7 +156,7 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   if (const std::uint64_t site = in.number(); site != 0) {
     const auto known = sites.find(site);
     if (known == sites.end()) return in.fail();
-    detail.stack = known->second;
+    detail.origin = known->second;
   }
   if (in.failed() || abi >= kAbiCount) return in.fail();
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
@@ -188,12 +188,12 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
 std::string to_text(const Cost& cost) {
   const detail::CostData* data = detail::CostAccess::data(cost);
   if (data == nullptr) return {};
-  // Only this process can look its stacks up.
+  // Only this process knows its origins.
   detail::CostData of_sites(std::pmr::new_delete_resource());
-  if (data->stacks() != nullptr) {
-    session::CallSites& sites = session::process_session().call_sites();
-    sites.replace_stacks(*data, of_sites);
-    for (const Failure& failure : sites.take_failures()) session::say_failure(failure);
+  session::OriginNamer* const namer = session::process_session().origin_namer();
+  if (data->origins() != nullptr && namer != nullptr) {
+    namer->name_origins(*data, of_sites);
+    for (const Failure& failure : namer->take_failures()) session::say_failure(failure);
     data = &of_sites;
   }
   std::string text = std::to_string(kVersion) + ' ';
@@ -255,7 +255,7 @@ Cost sum(const std::vector<Cost>& parts) {
     if (data == nullptr) return part;
     whole->table.merge(data->table);
     whole->programs.merge(data->programs);
-    if (data->stacks() != nullptr) whole->make_extra().stacks = data->stacks();
+    if (data->origins() != nullptr) whole->make_extra().origins = data->origins();
     whole->measured = data->measured;
     whole->filter = data->filter;
     whole->late += data->late;

@@ -6,7 +6,6 @@
 #include <string>
 #include <utility>
 
-#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/windows/open_window.h"
 
@@ -50,8 +49,8 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .threads = capabilities.threads,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;
-  if (const StackSource* stacks = backend->extension<StackSource>(); stacks != nullptr)
-    cost->make_extra().stacks = stacks;
+  if (const CallOrigins* origins = backend->extension<CallOrigins>(); origins != nullptr)
+    cost->make_extra().origins = origins;
   return cost;
 }
 

@@ -26,13 +26,13 @@
 
 #include "core/cost_data.h"
 #include "csv/window_rows.h"
-#include "extras/where/session/call_sites.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
 #include "session/options/options.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/open_window.h"
+#include "session/windows/origin_namer.h"
 #include "session/windows/recorder.h"
 #include "session/windows/scope_records.h"
 
@@ -93,13 +93,6 @@ struct Measurement {
         slices(quiet_memory()),
         recorder(scopes) {}
 
-  /// The sites of calls; made when they are first needed. Call it with the recorder's lock, or in a process with one
-  /// thread.
-  CallSites& call_sites() {
-    if (sites == nullptr) sites = make_call_sites(options.where);
-    return *sites;
-  }
-
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
@@ -116,7 +109,7 @@ struct Measurement {
   ScopeRecords scopes;
   Slices slices;  ///< With a trace only.
   Recorder recorder;
-  std::shared_ptr<CallSites> sites;
+  std::shared_ptr<OriginNamer> origin_namer;  ///< Null until an extra makes it.
 
   // Set by the windows.
   std::optional<OpenWindow> window;

@@ -213,10 +213,10 @@ void Recorder::add(const csv::WindowColumns& given, const detail::CostData* cost
   // A loss between tests is said in the row of kind `between` alone: no test lacks it.
   const bool is_of_tests = window.kind != schema::kKindBetween;
   if (is_of_tests && cost != nullptr && cost->late + cost->lost > 0) judge_losses(window, *cost);
-  if (cost != nullptr && stack_files_ != nullptr && sites_ != nullptr) keep_stacks(window, *cost);
+  if (cost != nullptr && stack_files_ != nullptr && namer_ != nullptr) keep_stacks(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
-  if (cost != nullptr && cost->stacks() != nullptr && sites_ != nullptr) {
+  if (cost != nullptr && cost->origins() != nullptr && namer_ != nullptr) {
     return add_sites(window, *cost, capabilities);
   }
   note_outcome(rows_->append(pending_, window, cost, capabilities), window.outcome);
@@ -238,28 +238,28 @@ csv::WindowColumns Recorder::without_time_that_went_back(csv::WindowColumns wind
 void Recorder::add_sites(const csv::WindowColumns& window, const detail::CostData& cost,
                          const Capabilities& capabilities) {
   detail::CostData of_sites(&mapped_memory());
-  sites_->replace_stacks(cost, of_sites);
-  for (const Failure& failure : sites_->take_failures()) say_failure(failure);
+  namer_->name_origins(cost, of_sites);
+  for (const Failure& failure : namer_->take_failures()) say_failure(failure);
   note_outcome(rows_->append(pending_, window, &of_sites, capabilities), window.outcome);
 }
 
 /// Adds the calls of a loop or scope to those of the same name, for a file of their stacks.
 void Recorder::keep_stacks(const csv::WindowColumns& window, const detail::CostData& cost) {
   const bool has_file = window.kind == "loop" || window.kind == "scope";
-  if (!has_file || cost.stacks() == nullptr) return;
+  if (!has_file || cost.origins() == nullptr) return;
   auto same = std::find_if(stacks_.begin(), stacks_.end(), [&](const NamedStacks& one) {
     return one.kind == window.kind && one.test == window.test && one.name == window.window &&
-           one.cost.stacks() == cost.stacks();
+           one.cost.origins() == cost.origins();
   });
   if (same == stacks_.end()) {
     same = stacks_.emplace(same, window.kind == "loop" ? "loop" : "scope", window.test, window.window);
-    same->cost.make_extra().stacks = cost.stacks();
+    same->cost.make_extra().origins = cost.origins();
   }
   same->cost.measured = cost.measured;
   same->cost.table.merge(cost.table);
 }
 
-void Recorder::write_stacks() {
+void Recorder::write_stack_files() {
   for (const NamedStacks& one : stacks_) stack_files_->write_stacks(one.kind, one.test, one.name, one.cost);
   stacks_.clear();
 }
@@ -330,14 +330,14 @@ void Recorder::add_scope(const ScopeRow& row) {
 void Recorder::write(std::string_view window) {
   enter_file();
   add_scopes(window);
-  write_stacks();
+  write_stack_files();
   write_kept(window);
 }
 
 void Recorder::write_loop(std::string_view loop) {
   const Lock guard = take_lock();
   enter_file();
-  write_stacks();
+  write_stack_files();
   write_kept(loop);
   static_cast<void>(top_up_quiet_memory());
 }

@@ -21,10 +21,10 @@
 #include "core/tally.h"
 #include "csv/sink.h"
 #include "csv/window_rows.h"
-#include "extras/where/session/call_sites.h"
 #include "os/errors.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
+#include "session/windows/origin_namer.h"
 #include "session/windows/scope_records.h"
 
 namespace syscost::session {
@@ -145,7 +145,7 @@ class Recorder {
   std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }
 
   /// Finds the lines of calls that have stacks; needed if a backend has call stacks. `sites` must outlive it.
-  void set_call_sites(CallSites* sites) { sites_ = sites; }
+  void set_origin_namer(OriginNamer* namer) { namer_ = namer; }
 
   /// Also writes the call stacks of loops and named scopes into files. `files` must outlive it.
   void set_stack_files(StackFiles& files) { stack_files_ = &files; }
@@ -202,7 +202,7 @@ class Recorder {
   };
 
   void keep_stacks(const csv::WindowColumns& window, const detail::CostData& cost);
-  void write_stacks();
+  void write_stack_files();
   void write_kept(std::string_view window);
   void add_scopes(std::string_view window);
   void add_scope(const ScopeRow& row);
@@ -216,7 +216,7 @@ class Recorder {
   void judge_losses(const csv::WindowColumns& window, const detail::CostData& cost);
 
   ScopeRecords* scopes_ = nullptr;  // null = there are no scopes
-  CallSites* sites_ = nullptr;
+  OriginNamer* namer_ = nullptr;
   StackFiles* stack_files_ = nullptr;  // null = none are requested
   std::pmr::list<NamedStacks> stacks_{&mapped_memory()};
   bool prints_scopes_ = false;

@@ -11,7 +11,6 @@
 #include "core/cost_data.h"
 #include "core/selector.h"
 #include "core/syscall_table.h"
-#include "extras/where/core/call_stack.h"
 #include "os/memory.h"
 #include "session/windows/backend_holder.h"
 #include "session/windows/between_and_intervals.h"
@@ -89,28 +88,6 @@ Cost Scopes::close(ScopeRecord* scope) {
                             "Do not close file descriptors that the test did not open."});
   }
   return Cost(opened.with_losses(std::move(cost), opened.hidden_losses(reach) - hidden_before));
-}
-
-std::vector<CallSite> Scopes::sites(const Cost& cost, std::string_view selector) {
-  const detail::CostData& data = *detail::CostAccess::data(cost);
-  if (data.stacks() == nullptr || shared_.is_fork_child() || shared_.tools_epoch.load() % 2 != 0) return {};
-  const OwnCalls own(shared_.backend.current());
-  const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
-  shared_.recorder.enter_file();
-  static_cast<void>(top_up_quiet_memory());
-  const Result<Selector> chosen = Selector::parse(selector, &quiet_memory());
-  if (!chosen.ok()) return {};
-  detail::CostData of_sites(&quiet_memory());
-  shared_.call_sites().replace_stacks(data, of_sites);
-  std::map<std::pair<std::string, std::uint32_t>, std::uint64_t> calls;
-  for (const auto& [id, tally] : of_sites.table) {
-    const bool is_known = id.detail.stack != 0 && tally.calls > 0;
-    if (is_known && chosen.value().matches(id)) calls[{syscall_name(id), id.detail.stack}] += tally.calls;
-  }
-  std::vector<CallSite> sites;
-  for (const auto& [key, count] : calls) sites.push_back({key.first, std::string(text_of_site(key.second)), count});
-  std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.calls > b.calls; });
-  return sites;
 }
 
 }  // namespace syscost::session

@@ -27,8 +27,6 @@ class Scopes {
   /// Opens a scope and returns it; null if it cannot count, with the reason in `cost`. Any thread.
   ScopeRecord* open(std::string_view name, Reach reach, Cost& cost);
   Cost close(ScopeRecord* scope);
-  /// As syscost::call_sites(), of a cost that is available. Any thread; makes syscalls, which are not counted.
-  std::vector<CallSite> sites(const Cost& cost, std::string_view selector);
 
  private:
   Measurement& shared_;

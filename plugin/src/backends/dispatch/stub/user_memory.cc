@@ -152,24 +152,24 @@ void note_mapped_pages() {
   {
     const Copying calling;
     // Read after the announcement.
-    if (const int statm = std::atomic_ref(syscost_mapped_peak.statm).load(); statm >= 0) {
+    if (const int statm = std::atomic_ref(syscost_most_mapped.statm).load(); statm >= 0) {
       const long length = syscost_raw_syscall(SYS_pread64, statm, reinterpret_cast<long>(text), kRoom, 0);
       pages = mapped_in(text, length);
     }
   }
   if (pages == 0) {
-    std::atomic_ref(syscost_mapped_peak.unknown).fetch_add(1);
+    std::atomic_ref(syscost_most_mapped.unknown).fetch_add(1);
     return;
   }
-  std::atomic_ref most(syscost_mapped_peak.most_pages);
+  std::atomic_ref most(syscost_most_mapped.most_pages);
   std::uint64_t before = most.load(std::memory_order_relaxed);
   while (before < pages && !most.compare_exchange_weak(before, pages, std::memory_order_relaxed)) {
   }
 }
 
 bool stop_noting_mapped() {
-  if (std::atomic_ref(syscost_mapped_peak.statm).exchange(-1) < 0) return false;
-  std::atomic_ref(syscost_mapped_peak.unknown).fetch_add(1);
+  if (std::atomic_ref(syscost_most_mapped.statm).exchange(-1) < 0) return false;
+  std::atomic_ref(syscost_most_mapped.unknown).fetch_add(1);
   return true;
 }
 
@@ -177,6 +177,6 @@ bool stop_noting_mapped() {
 
 // NOLINTBEGIN(readability-identifier-naming): beside the stub's
 extern "C" {
-syscost::signal_safe::MappedPeakState syscost_mapped_peak{-1, 0, 0};
+syscost::signal_safe::MostMapped syscost_most_mapped{-1, 0, 0};
 }
 // NOLINTEND(readability-identifier-naming)

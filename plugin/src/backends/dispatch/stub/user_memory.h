@@ -124,14 +124,14 @@ struct Stretch {
   std::uint64_t bytes;
 };
 
-// The most memory that the process has mapped, with --syscost_leaks: the kernel is asked after each counted call that
-// maps memory.
+// The most memory that the process has mapped, where the backend asks for it: the kernel is asked after each counted call
+// that maps memory.
 //
 // The arguments of calls do not say it: MAP_FIXED replaces mappings, and munmap may be called for memory that is not
 // mapped. The kernel's own number stands in /proc/self/statm. Reading it is a call that the program does not make, so
-// it is made only while no seccomp filter may kill the process for it (MappedPeak of the backend's stub_calls.h).
+// it is made only while no seccomp filter may kill the process for it: who sets `statm` knows that.
 
-struct MappedPeakState {
+struct MostMapped {
   int statm;                 ///< Descriptor of /proc/self/statm; -1: nothing is asked. Set between windows.
   std::uint64_t most_pages;  ///< Since the window began; 0 = no counted call mapped memory.
   std::uint64_t unknown;     ///< Not 0: the kernel was not asked each time, or did not answer.
@@ -141,7 +141,7 @@ struct MappedPeakState {
 
 // NOLINTBEGIN(readability-identifier-naming): beside the stub's
 extern "C" {
-extern syscost::signal_safe::MappedPeakState syscost_mapped_peak;
+extern syscost::signal_safe::MostMapped syscost_most_mapped;
 }
 // NOLINTEND(readability-identifier-naming)
 
@@ -155,7 +155,7 @@ bool stop_noting_mapped();
 
 /// After a counted call that has mapped memory, or may have.
 __attribute__((always_inline)) inline void note_mapped() {
-  if (std::atomic_ref(syscost_mapped_peak.statm).load(std::memory_order_relaxed) >= 0) [[unlikely]]
+  if (std::atomic_ref(syscost_most_mapped.statm).load(std::memory_order_relaxed) >= 0) [[unlikely]]
     note_mapped_pages();
 }
 

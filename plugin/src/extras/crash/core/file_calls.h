@@ -46,7 +46,7 @@ struct FileCall {
   /// By one counter of all threads: before the call was made, and after it returned.
   std::uint64_t begun = 0;
   std::uint64_t ended = 0;
-  std::uint32_t stack = 0;  ///< CallDetail::stack; 0 = unknown.
+  std::uint32_t stack = 0;  ///< CallDetail::origin; 0 = unknown.
 
   /// For a call with a descriptor: its file, before the call. For one with a path: the file there before the call; for
   /// open, after symbolic links. For link: the file that gets one more name.

@@ -16,6 +16,7 @@
 #include "extras/crash/states/journal.h"
 #include "extras/crash/states/trials.h"
 #include "extras/where/core/call_stack.h"
+#include "extras/where/session/call_sites.h"
 #include "os/memory.h"
 #include "session/process/contained_child.h"
 #include "session/process/messages.h"
@@ -153,8 +154,8 @@ std::map<std::uint32_t, std::string> PowerCuts::lines_of(std::span<const FileCal
   if (stacks == nullptr || wanted.empty()) return lines;
   const Recorder::Lock guard = shared_.recorder.take_lock_inside_window();
   shared_.recorder.enter_file();
-  shared_.call_sites().look_up(*stacks, wanted);
-  for (const std::uint32_t stack : wanted) lines[stack] = shared_.call_sites().site_of(*stacks, stack);
+  call_sites_of(shared_).look_up(*stacks, wanted);
+  for (const std::uint32_t stack : wanted) lines[stack] = call_sites_of(shared_).site_of(*stacks, stack);
   return lines;
 }
 

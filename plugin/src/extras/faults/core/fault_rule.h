@@ -69,7 +69,7 @@ struct FaultHit {
   std::array<std::uint64_t, 6> arguments = {};
   std::optional<std::int64_t> result;  ///< The answer of this rule or an inner one; empty = the call was made.
   std::uint32_t thread = 0;            ///< The kernel's id.
-  std::uint32_t stack = 0;             ///< CallDetail::stack; 0 = unknown.
+  std::uint32_t stack = 0;             ///< CallDetail::origin; 0 = unknown.
   std::vector<CallEvent::Text> paths;  ///< Those in its arguments; one that could not be read is missing.
 };
 

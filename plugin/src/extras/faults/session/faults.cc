@@ -14,6 +14,7 @@
 #include "core/syscall_table.h"
 #include "extras/faults/core/fault_rule.h"
 #include "extras/faults/options/fault_rules.h"
+#include "extras/where/session/call_sites.h"
 #include "os/memory.h"
 #include "session/process/messages.h"
 #include "session/windows/backend_holder.h"
@@ -234,7 +235,7 @@ std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
   if (stacks != nullptr && !wanted.empty()) {
     guard = shared_.recorder.take_lock_inside_window();
     shared_.recorder.enter_file();
-    shared_.call_sites().look_up(*stacks, wanted);
+    call_sites_of(shared_).look_up(*stacks, wanted);
   }
   for (const FaultHit& hit : hits) {
     CallEvent event;
@@ -257,8 +258,8 @@ std::vector<Faults::Call> Faults::calls(const OpenFault& fault) {
     }
     call.thread = hit.thread;
     if (hit.stack == 0 || stacks == nullptr) continue;
-    call.line = shared_.call_sites().site_of(*stacks, hit.stack);
-    call.frames = frames_of_test(shared_.call_sites().user_frames_of(*stacks, hit.stack));
+    call.line = call_sites_of(shared_).site_of(*stacks, hit.stack);
+    call.frames = frames_of_test(call_sites_of(shared_).user_frames_of(*stacks, hit.stack));
   }
   return calls;
 }

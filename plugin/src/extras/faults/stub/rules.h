@@ -86,7 +86,7 @@ struct FaultHit {
   std::int64_t result;  ///< If it was answered.
   std::uint32_t is_answered;
   std::uint32_t thread;  ///< The kernel's id.
-  std::uint32_t stack;   ///< CallDetail::stack; 0 = unknown.
+  std::uint32_t stack;   ///< CallDetail::origin; 0 = unknown.
   HitPath path[kHitPaths];
 };
 

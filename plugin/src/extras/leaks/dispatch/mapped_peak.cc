@@ -36,14 +36,14 @@ bool may_be_filtered() {
 }
 
 std::optional<std::uint64_t> noted() {
-  const std::uint64_t unknown = std::atomic_ref(syscost_mapped_peak.unknown).load();
+  const std::uint64_t unknown = std::atomic_ref(syscost_most_mapped.unknown).load();
   if (unknown != 0) return std::nullopt;
-  return std::atomic_ref(syscost_mapped_peak.most_pages).load();
+  return std::atomic_ref(syscost_most_mapped.most_pages).load();
 }
 
 void forget() {
-  std::atomic_ref(syscost_mapped_peak.most_pages).store(0);
-  std::atomic_ref(syscost_mapped_peak.unknown).store(0);
+  std::atomic_ref(syscost_most_mapped.most_pages).store(0);
+  std::atomic_ref(syscost_most_mapped.unknown).store(0);
 }
 
 }  // namespace
@@ -82,13 +82,13 @@ void MappedPeak::prepare_mapped_peak() {
 void MappedPeak::begin_mapped_peak() {
   forget();
   if (!is_ready_) return;
-  std::atomic_ref(syscost_mapped_peak.statm).store(statm_);
+  std::atomic_ref(syscost_most_mapped.statm).store(statm_);
   // A thread that installs a filter does so before it looks at what was stored, or sees it.
   if (may_be_filtered()) stop();
 }
 
 std::optional<std::uint64_t> MappedPeak::end_mapped_peak() {
-  if (!is_ready_ || std::atomic_ref(syscost_mapped_peak.statm).exchange(-1) < 0) return std::nullopt;
+  if (!is_ready_ || std::atomic_ref(syscost_most_mapped.statm).exchange(-1) < 0) return std::nullopt;
   signal_safe::wait_for_calls_of_ours();
   if (!is_still_ours(statm_)) return std::nullopt;
   std::optional<std::uint64_t> pages = noted();

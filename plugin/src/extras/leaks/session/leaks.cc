@@ -13,6 +13,7 @@
 
 #include "extras/leaks/core/mapped_peak.h"
 #include "extras/where/core/call_stack.h"
+#include "extras/where/session/call_sites.h"
 #include "os/memory.h"
 #include "session/process/messages.h"
 
@@ -38,9 +39,9 @@ void name_openers(LeftOpen& left, const OpenBackend* opened, Measurement& shared
   std::pmr::set<std::uint32_t> wanted(&mapped_memory());
   for (const auto& [stack, site] : found) wanted.insert(stack);
   wanted.erase(0);
-  shared.call_sites().look_up(*stacks, wanted);
+  call_sites_of(shared).look_up(*stacks, wanted);
   for (const auto& [stack, site] : found) {
-    if (stack != 0) *site = shared.call_sites().site_of(*stacks, stack);
+    if (stack != 0) *site = call_sites_of(shared).site_of(*stacks, stack);
   }
 }
 

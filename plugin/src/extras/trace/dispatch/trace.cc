@@ -143,7 +143,7 @@ void take_parts(const TraceEvent& from, CallEvent& into) {
 void take_event(const TraceEvent& from, const Times& times, CallEvent& into) {
   into.id = from.abi == static_cast<std::uint8_t>(Abi::x86_64) ? syscall_id_x86_64(from.number)
                                                                : SyscallId{static_cast<Abi>(from.abi), from.number};
-  into.id.detail.stack = from.stack;
+  into.id.detail.origin = from.stack;
   into.thread = from.thread;
   into.start_ns = times.ns(from.start);
   into.latency_ns.reset();

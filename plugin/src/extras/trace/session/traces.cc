@@ -72,13 +72,13 @@ class EventStacks final : CallEventSink {
 
   /// Null = it has none.
   const TracedStack* of(const CallEvent& event) const {
-    const auto found = stacks_.find(event.id.detail.stack);
+    const auto found = stacks_.find(event.id.detail.origin);
     return found != stacks_.end() ? &found->second : nullptr;
   }
 
  private:
   void add(const CallEvent& event) override {
-    if (event.id.detail.stack != 0) numbers_.insert(event.id.detail.stack);
+    if (event.id.detail.origin != 0) numbers_.insert(event.id.detail.origin);
   }
 
   std::pmr::set<std::uint32_t> numbers_{&quiet_memory()};
@@ -123,8 +123,8 @@ SchedulerTrace* scheduler_of(const OpenBackend* opened) {
 
 Result<void> Traces::start() {
   const bool has_files =
-      shared_.options.trace.wanted || shared_.options.scheduler.wanted || shared_.options.writes_stacks();
-  if (shared_.options.writes_stacks()) shared_.recorder.set_stack_files(*this);
+      shared_.options.trace.wanted || shared_.options.scheduler.wanted || shared_.options.writes_stack_files();
+  if (shared_.options.writes_stack_files()) shared_.recorder.set_stack_files(*this);
   if (!has_files || artifacts_.has_value()) return {};
   const Result<std::string> root = artifacts_root(shared_.options);
   if (!root.ok()) return root.failure();
@@ -154,11 +154,11 @@ void Traces::write(CallTrace& trace, const StackSource* stacks, const std::strin
   if (window != nullptr) slices.push_back({*window});
   for (const Slice& slice : waiting.all) slices.push_back({slice});
   PerfettoTrace perfetto(static_cast<std::uint32_t>(getpid()), shared_.run.program, bytes);
-  const EventStacks event_stacks(trace, stacks != nullptr ? &shared_.call_sites() : nullptr, stacks);
+  const EventStacks event_stacks(trace, stacks != nullptr ? &call_sites_of(shared_) : nullptr, stacks);
   Writer writer(perfetto, text, slices, event_stacks);
   trace.deliver(writer);
   if (stacks != nullptr) {
-    for (const Failure& failure : shared_.call_sites().take_failures()) say_failure(failure);
+    for (const Failure& failure : call_sites_of(shared_).take_failures()) say_failure(failure);
   }
   for (const Checked& one : slices) {
     const bool is_window = window != nullptr && &one == slices.data();
@@ -252,10 +252,10 @@ void Traces::conclude_trace(OpenWindow& window, const std::string& spoken, std::
 }
 
 void Traces::add_columns(ClosedWindow& closed) {
-  if (closed.cost == nullptr || !shared_.options.writes_stacks()) return;
+  if (closed.cost == nullptr || !shared_.options.writes_stack_files()) return;
   shared_.recorder.enter_file();
   if (!artifacts_.has_value()) return;
-  const std::pmr::string text = shared_.call_sites().folded(*closed.cost);
+  const std::pmr::string text = call_sites_of(shared_).folded(*closed.cost);
   if (text.empty()) return;
   const Result<std::string> folder = folder_of(closed.window);
   const Result<void> written =
@@ -265,8 +265,8 @@ void Traces::add_columns(ClosedWindow& closed) {
 
 void Traces::write_stacks(std::string_view kind, std::string_view test, std::string_view name,
                           const detail::CostData& cost) {
-  if (!artifacts_.has_value() || !shared_.options.writes_stacks()) return;
-  const std::pmr::string text = shared_.call_sites().folded(cost);
+  if (!artifacts_.has_value() || !shared_.options.writes_stack_files()) return;
+  const std::pmr::string text = call_sites_of(shared_).folded(cost);
   if (text.empty()) return;
   std::string own_name = std::string(kind) + " " + std::string(name);
   const bool is_inside_test = shared_.window.has_value() && shared_.window->test == test;

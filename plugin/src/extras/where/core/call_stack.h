@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Call stacks, and call sites: the places in the program from which its calls came, and their texts in rows.
+// Call stacks: the places in the program from which its calls came.
+//
+// Several call stacks are one line for people: a function that is called from two places makes its calls at one line.
+// Between windows, the stacks of a window's calls become sites (core/site_names.h).
 #pragma once
 
 #include <cstdint>
@@ -10,10 +13,12 @@
 #include <string_view>
 #include <vector>
 
+#include "core/call_origins.h"
+
 namespace syscost {
 
 // A number and a result say what a program did, and not which line did it. With --syscost_where a backend keeps
-// separate counts for each (syscall, call stack). A stack has a small number, CallDetail::stack, so tables and windows
+// separate counts for each (syscall, call stack). A stack has a small number, CallDetail::origin, so tables and windows
 // handle it like any other detail. The frames are addresses in files; names and lines are found later, in another
 // process.
 
@@ -61,14 +66,10 @@ struct StackWish {
 };
 
 /// The call stacks of a backend. Read them between windows: it may look files up. `stack` is a
-/// CallDetail::stack other than 0 that this backend gave.
-class StackSource {
+/// CallDetail::origin other than 0 that this backend gave.
+class StackSource : public CallOrigins {
  public:
   static constexpr std::string_view kExtension = "stacks";  ///< Backend::extension()
-
-  virtual ~StackSource() = default;
-  StackSource(const StackSource&) = delete;
-  StackSource& operator=(const StackSource&) = delete;
 
   /// Innermost first. The first frame is the instruction after the syscall, each other one a return address.
   virtual std::span<const StackFrame> frames(std::uint32_t stack) const = 0;
@@ -85,20 +86,6 @@ class StackSource {
   virtual std::uint32_t opener_of(int /*descriptor*/) const { return 0; }
   /// The stack of the counted call that started the thread or child process `id`; 0 = unknown.
   virtual std::uint32_t starter_of(int /*id*/) const { return 0; }
-
- protected:
-  StackSource() = default;
 };
-
-// Several call stacks are one line for people: a function that is called from two places makes its calls at one line.
-// Between windows, the stacks of a window's calls become sites, and sites are numbered over the whole process. So
-// tables of sites can be added up, whichever backend or process they come from.
-
-/// The number of the site with this text, at least 1; equal texts have equal numbers. Empty text: 0. Thread-safe; keeps
-/// the text in quiet memory: between windows only.
-std::uint32_t number_of_site(std::string_view text);
-
-/// The text of a site that has a number; empty for other numbers. Valid for ever. Thread-safe.
-std::string_view text_of_site(std::uint32_t site);
 
 }  // namespace syscost

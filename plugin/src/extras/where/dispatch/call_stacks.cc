@@ -184,7 +184,8 @@ class StacksAbility final : public Ability {
   explicit StacksAbility(std::shared_ptr<CallStacks> stacks) : stacks_(std::move(stacks)) {}
 
   void* find(std::string_view name) override {
-    return name == StackSource::kExtension ? static_cast<StackSource*>(stacks_.get()) : nullptr;
+    if (name == StackSource::kExtension) return static_cast<StackSource*>(stacks_.get());
+    return name == CallOrigins::kExtension ? static_cast<CallOrigins*>(stacks_.get()) : nullptr;
   }
   /// The stub does not see when older threads unload libraries.
   void check() override {

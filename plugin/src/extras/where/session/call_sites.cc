@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/site_names.h"
 #include "core/syscall_table.h"
 #include "extras/where/core/call_stack.h"
 #include "os/memory.h"
@@ -24,6 +25,11 @@ std::pmr::string main_program(std::pmr::memory_resource& memory) {
   std::array<char, PATH_MAX> path{};
   const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
   return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0, &memory};
+}
+
+/// Only dispatch has origins, and they are stacks.
+const StackSource* stacks_of(const detail::CostData& cost) {
+  return static_cast<const StackSource*>(cost.origins());
 }
 
 /// True for a module that is a file.
@@ -136,7 +142,7 @@ std::pmr::vector<ResolvedFrame> CallSites::resolve(StackKey key) {
 void CallSites::look_up_new_stacks(const detail::CostData& cost) {
   std::pmr::set<StackKey> fresh(&memory_);
   for (const auto& [id, tally] : cost.table) {
-    const StackKey key{cost.stacks(), id.detail.stack};
+    const StackKey key{stacks_of(cost), id.detail.origin};
     if (key.stack != 0 && !sites_.contains(key)) fresh.insert(key);
   }
   look_up_stacks(fresh);
@@ -198,12 +204,12 @@ std::vector<std::string> CallSites::user_frames_of(const StackSource& source, st
 
 // ---- tables ---------------------------------------------------------------------------------------------------------
 
-void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& into) {
-  if (cost.stacks() != nullptr) look_up_new_stacks(cost);
+void CallSites::name_origins(const detail::CostData& cost, detail::CostData& into) {
+  if (stacks_of(cost) != nullptr) look_up_new_stacks(cost);
   for (const auto& [id, tally] : cost.table) {
     SyscallId site = id;
-    if (cost.stacks() != nullptr && id.detail.stack != 0) {
-      site.detail.stack = sites_.find(StackKey{cost.stacks(), id.detail.stack})->second;
+    if (stacks_of(cost) != nullptr && id.detail.origin != 0) {
+      site.detail.origin = sites_.find(StackKey{stacks_of(cost), id.detail.origin})->second;
     }
     into.table.at(site).merge(tally);
   }
@@ -216,13 +222,13 @@ void CallSites::replace_stacks(const detail::CostData& cost, detail::CostData& i
 
 std::pmr::string CallSites::folded(const detail::CostData& cost) {
   std::pmr::string text(&memory_);
-  if (cost.stacks() == nullptr) return text;
+  if (stacks_of(cost) == nullptr) return text;
   look_up_new_stacks(cost);
   std::pmr::map<std::pmr::string, std::uint64_t> lines(&memory_);  // different stacks can have the same names
   for (const auto& [id, tally] : cost.table) {
     const std::uint64_t calls = cost.measured.calls ? tally.calls : tally.entries;
-    if (id.detail.stack == 0 || calls == 0) continue;
-    const StackKey key{cost.stacks(), id.detail.stack};
+    if (id.detail.origin == 0 || calls == 0) continue;
+    const StackKey key{stacks_of(cost), id.detail.origin};
     std::pmr::string line = symbols::folded_text(resolve(key), key.source->end(key.stack), memory_);
     line.append(";").append(syscall_name(id));
     const std::string_view place = line_of(text_of_site(sites_.find(key)->second));
@@ -233,11 +239,14 @@ std::pmr::string CallSites::folded(const detail::CostData& cost) {
   return text;
 }
 
-std::shared_ptr<CallSites> make_call_sites(const WhereRequest& request) {
-  std::pmr::memory_resource& memory = mapped_memory();
-  const std::pmr::polymorphic_allocator<> allocator(&memory);
-  return std::allocate_shared<CallSites>(allocator, request,
-                                         std::allocate_shared<symbols::SymbolsLink>(allocator, memory), memory);
+CallSites& call_sites_of(Measurement& shared) {
+  if (shared.origin_namer == nullptr) {
+    std::pmr::memory_resource& memory = mapped_memory();
+    const std::pmr::polymorphic_allocator<> allocator(&memory);
+    shared.origin_namer = std::allocate_shared<CallSites>(
+        allocator, shared.options.where, std::allocate_shared<symbols::SymbolsLink>(allocator, memory), memory);
+  }
+  return static_cast<CallSites&>(*shared.origin_namer);
 }
 
 }  // namespace syscost::session

@@ -24,19 +24,19 @@
 #include "extras/where/symbols/site.h"
 #include "extras/where/symbols/symbols_link.h"
 #include "os/errors.h"
+#include "session/windows/measurement.h"
+#include "session/windows/origin_namer.h"
 
 namespace syscost::session {
 
 /// Not thread-safe: the caller holds the lock of the rows. Makes syscalls: between windows only.
-class CallSites {
+class CallSites final : public OriginNamer {
  public:
   /// `memory` must outlive it.
   CallSites(const WhereRequest& request, std::shared_ptr<symbols::Symbolizer> symbolizer,
             std::pmr::memory_resource& memory);
 
-  /// Adds `cost` to `into`, with the number of a site (extras/where/core/call_stack.h) in place of each stack. Calls of
-  /// one site are added up.
-  void replace_stacks(const detail::CostData& cost, detail::CostData& into);
+  void name_origins(const detail::CostData& cost, detail::CostData& into) override;
 
   /// One line for each stack and syscall, for flamegraph.pl and speedscope: `main;Log::batch;write src/log.cc:17 100`.
   /// Empty if no call has a stack.
@@ -52,8 +52,7 @@ class CallSites {
   /// Those that are the user's, as site_of() has the innermost one. The stack was looked up.
   std::vector<std::string> user_frames_of(const StackSource& source, std::uint32_t stack);
 
-  /// The failures to look something up since the last time, each once.
-  std::vector<Failure> take_failures();
+  std::vector<Failure> take_failures() override;
 
  private:
   struct StackKey {
@@ -89,7 +88,8 @@ class CallSites {
   std::vector<Failure> failures_;
 };
 
-/// With the helper that is installed. `request` must be wanted. Takes no memory of the heap: a test would notice.
-std::shared_ptr<CallSites> make_call_sites(const WhereRequest& request);
+/// Those of the session, made with the helper that is installed when they are first needed. Takes no memory of the heap: a
+/// test would notice. Call it with the recorder's lock, or in a process with one thread.
+CallSites& call_sites_of(Measurement& shared);
 
 }  // namespace syscost::session

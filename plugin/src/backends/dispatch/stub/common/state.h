@@ -152,7 +152,7 @@ struct LogRecord {
   std::int32_t error;
   std::uint32_t has_latency;
   std::uint32_t is_kept;
-  std::uint32_t stack;  ///< CallDetail::stack
+  std::uint32_t stack;  ///< CallDetail::origin
   std::uint32_t is_injected;
   std::uint32_t thread;  ///< Its record's index.
   std::uint32_t born;    ///< As in Life.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "extras/where/core/call_stack.h"
+#include "core/site_names.h"
 
 #include <deque>
 #include <functional>

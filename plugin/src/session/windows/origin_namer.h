@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <vector>
+
+#include "core/cost_data.h"
+#include "os/errors.h"
+
+namespace syscost::session {
+
+/// Finds the sites of calls that have origins (core/call_origins.h). Not thread-safe: the caller holds the lock of the
+/// rows. Makes syscalls: between windows only.
+class OriginNamer {
+ public:
+  virtual ~OriginNamer() = default;
+  OriginNamer(const OriginNamer&) = delete;
+  OriginNamer& operator=(const OriginNamer&) = delete;
+
+  /// Adds `cost` to `into`, with the number of a site in the place of each origin. Calls of one site are added up.
+  virtual void name_origins(const detail::CostData& cost, detail::CostData& into) = 0;
+  /// The failures to look something up since the last time, each once.
+  virtual std::vector<Failure> take_failures() = 0;
+
+ protected:
+  OriginNamer() = default;
+};
+
+}  // namespace syscost::session
