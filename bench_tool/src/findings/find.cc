@@ -28,7 +28,7 @@ std::string_view lack_of(const Rule& rule, const TestWindows& test, const Traced
   if (rule.needs == Needs::gpu)
     return test.gpu_figures.empty() ? "needs times of GPU kernels (--syscost_profile cupti)" : "";
   if (!window.calls && !window.entries) return kNotCounted;
-  if (stats::has_injected(window)) return "faults changed its calls";
+  if (stats::has_altered(window)) return "faults changed its calls";
   if (trace != nullptr && rule.in_trace != nullptr) return {};
   switch (rule.needs) {
     case Needs::counts:

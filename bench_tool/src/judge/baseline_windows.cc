@@ -74,7 +74,7 @@ void add_syscall(const stats::SyscallSummary& one, bool has_calls, model::Baseli
   // A 0 stays: it says that per-run calls are known apart.
   if (one.per_run_calls) out.cells.push_back({one.name, kPerRun, to_range(*one.per_run_calls)});
   for (const auto& [name, spread] : one.per_run_errnos) add(std::string(kPerRunErrno) + name, spread);
-  if (one.injected) add(kInjected, *one.injected);
+  if (one.altered) add(kInjected, *one.altered);
   add_timely(one, out.cells);
 }
 
@@ -124,7 +124,7 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, stats::SyscallSum
   } else if (cell.what == kTimely) {
     out.timely = spread;
   } else if (cell.what == kInjected) {
-    out.injected = spread;
+    out.altered = spread;
   } else if (cell.what == "kernel_ns") {
     out.kernel_ns = spread;
   } else if (cell.what.starts_with('E')) {
@@ -256,8 +256,8 @@ stats::WindowSummary from_baseline(const model::Baseline& baseline, const model:
     complete(out, window.tells_errors, one);
     if (!one.timely) one.timely = timely_of(one);
     if (one.per_run_calls) one.spread = spread_figures(one, out.passes());
-    if (one.injected) {
-      out.injected = out.injected.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.injected->max));
+    if (one.altered) {
+      out.altered = out.altered.value_or(0) + static_cast<std::uint64_t>(std::ceil(one.altered->max));
     }
     out.syscalls.push_back(std::move(one));
   }

@@ -267,9 +267,9 @@ std::string loss_fault(const stats::WindowSummary& window, std::string_view side
 std::string injected_text(const stats::WindowSummary& window, std::string_view side) {
   std::string names;
   for (const stats::SyscallSummary& one : window.syscalls) {
-    if (one.injected && one.injected->max > 0) names += (names.empty() ? "" : ", ") + one.name;
+    if (one.altered && one.altered->max > 0) names += (names.empty() ? "" : ", ") + one.name;
   }
-  return fmt::format("faults changed {} call{} in {} ({})", *window.injected, *window.injected == 1 ? "" : "s", side,
+  return fmt::format("faults changed {} call{} in {} ({})", *window.altered, *window.altered == 1 ? "" : "s", side,
                      names);
 }
 
@@ -278,7 +278,7 @@ std::string injected_fault(const stats::WindowSummary& old_window, const stats::
   std::string text;
   if (!differ_by_faults(old_window, new_window)) return text;
   for (const auto& [window, side] : sides_of(old_window, new_window)) {
-    if (stats::has_injected(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
+    if (stats::has_altered(*window)) text += (text.empty() ? "" : ", ") + injected_text(*window, side);
   }
   return text;
 }
@@ -291,9 +291,9 @@ std::string counted_by(const stats::WindowSummary& window) {
 }  // namespace
 
 bool differ_by_faults(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {
-  const bool old_has = stats::has_injected(old_window);
-  const bool new_has = stats::has_injected(new_window);
-  return old_has != new_has || (old_has && old_window.inject_rules != new_window.inject_rules);
+  const bool old_has = stats::has_altered(old_window);
+  const bool new_has = stats::has_altered(new_window);
+  return old_has != new_has || (old_has && old_window.altered_by != new_window.altered_by);
 }
 
 std::optional<Fault> find_fault(const stats::WindowSummary& old_window, const stats::WindowSummary& new_window) {

@@ -76,7 +76,7 @@ struct Totals {
   Measured children_left;
   Measured mapped_bytes_left;
   Measured peak_mapped_bytes;
-  NameId left_open = kNoName;  ///< As in the file: what the window left open.
+  NameId left_things = kNoName;  ///< As in the file: what the window left open.
   Measured late;
   Measured lost;
 
@@ -162,11 +162,11 @@ enum class Tools { after_ours, left_out };
 
 /// Tests first, then loops, benchmarks and scopes, then suites, environments and processes; in file order within each.
 /// If the test of a loop has a row, the loop follows it and is not among the other loops.
-/// Rows that another tool counted (origin bpftrace) form groups of their own: two counts of a thing are never added.
+/// Rows that another tool counted (column `origin`) form groups of their own: two counts of a thing are never added.
 std::vector<Group> group_samples(Dataset& data, Tools tools = Tools::after_ours);
 
 /// The name alone, for people: `Log.Write`, `Log.Write, loop flush`, `suite Log, set-up`, `scope Log.Write, flush`. A
-/// `[bpftrace]` at the end names the origin. Several programs may have a window of this name.
+/// `[TOOL]` at the end names the origin. Several programs may have a window of this name.
 std::string base_name(const Dataset& data, const Group& group);
 /// `Log.Write (log_tests)`: always names one group of a RUN.
 std::string full_name(const Dataset& data, const Group& group);

@@ -215,7 +215,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   if (std::string fault = check_outcome(row); !fault.empty()) return fault;
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
-  totals.left_open = name(row, Column::kLeftOpen);
+  totals.left_things = name(row, Column::kLeftOpen);
   Measured unused;  // no command prints these, but a cell that is not a number is a fault of the file
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
                             {Column::kCountedIterations, &totals.counted_iterations},
@@ -266,7 +266,7 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
                                          {Column::kCarriedIn, &parsed.carried_in},
                                          {Column::kDenied, &parsed.denied},
                                          {Column::kErrors, &parsed.errors},
-                                         {Column::kInjected, &parsed.injected},
+                                         {Column::kInjected, &parsed.altered},
                                          {Column::kPerRunCalls, &parsed.per_run_calls},
                                          {Column::kPerRunErrors, &parsed.per_run_errors},
                                          {Column::kBytes, &parsed.bytes},
@@ -291,8 +291,8 @@ std::string RowParser::parse_syscall(const csv::Row& row, bool keeps_histogram, 
   if (parsed.per_run_errors.value_or(0) > parsed.errors.value_or(0)) {
     return fmt::format("per_run_errors ({}) is more than the errors it is a part of", *parsed.per_run_errors);
   }
-  if (parsed.injected.value_or(0) > counted.value_or(0)) {
-    return fmt::format("injected ({}) is more than the calls it is a part of", *parsed.injected);
+  if (parsed.altered.value_or(0) > counted.value_or(0)) {
+    return fmt::format("injected ({}) is more than the calls it is a part of", *parsed.altered);
   }
   const Measured& entries = parsed.entries;
   const std::optional<std::uint64_t> others =

@@ -148,7 +148,7 @@ class Points {
     number(kBytes, row.bytes, attributes);
     number(kBytesReleased, row.bytes_released, attributes);
     number(kShortCalls, row.short_calls, attributes);
-    number(kInjected, row.injected, attributes);
+    number(kInjected, row.altered, attributes);
     return add_latency(row, buckets, attributes);
   }
 

@@ -35,7 +35,7 @@ std::string percent(const stats::Numbers& part, const stats::Numbers& whole);
 /// `100 bytes`, `1 byte`, `1048576 bytes (1.00 MiB)`.
 std::string bytes(double value);
 
-/// How a histogram's bound is written on an axis: `512`, `1K`, `64M`, as bpftrace does (K = 1024).
+/// How a histogram's bound is written on an axis: `512`, `1K`, `64M`, with K = 1024.
 std::string power_of_two(std::uint64_t value);
 
 /// A number for machines: as few digits as say it exactly.

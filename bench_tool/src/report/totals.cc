@@ -135,8 +135,8 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
     skipped_ += window.outcomes.contains("skipped") ? 1 : 0;
   }
   if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
-  if (stats::has_injected(window) && window.is_ours() && window.kind != "scope") {
-    injected_ += *window.injected;
+  if (stats::has_altered(window) && window.is_ours() && window.kind != "scope") {
+    injected_ += *window.altered;
     ++injected_tests_;
   }
   has_repetitions_ = has_repetitions_ || window.n > 1;

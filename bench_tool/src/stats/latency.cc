@@ -68,7 +68,7 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
         out.calls = 0;
         out.errors = 0;
         out.per_run_calls = 0;
-        out.bytes = out.bytes_released = out.short_calls = out.injected = 0;
+        out.bytes = out.bytes_released = out.short_calls = out.altered = 0;
         out.is_timed = true;
         out.is_coarse = data.text(group.origin) != schema::kOriginSyscost;
       }
@@ -79,7 +79,7 @@ std::vector<SyscallLatency> latencies_of(const model::Dataset& data, const model
       add_to(out.bytes, row.bytes);
       add_to(out.bytes_released, row.bytes_released);
       add_to(out.short_calls, row.short_calls);
-      add_to(out.injected, row.injected);
+      add_to(out.altered, row.altered);
       if (!out.errors) {
         out.errnos.clear();  // the others alone are no sum
       } else if (auto errnos = model::parse_errnos(data.text(row.errnos))) {

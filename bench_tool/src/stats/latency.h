@@ -35,7 +35,7 @@ struct SyscallLatency {
   std::optional<std::uint64_t> bytes;  ///< Sums, as calls: nullopt where the file has none.
   std::optional<std::uint64_t> bytes_released;
   std::optional<std::uint64_t> short_calls;
-  std::optional<std::uint64_t> injected;
+  std::optional<std::uint64_t> altered;
   bool is_timed = false;  ///< Every row has latencies.
   Histogram latency;
   /// Counted by a tool: a value may lie anywhere in its power of two. So there are no percentiles, and these may be

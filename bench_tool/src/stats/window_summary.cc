@@ -59,21 +59,21 @@ bool is_incomplete(const model::Dataset& data, std::uint32_t sample, std::span<c
 }
 
 /// One number for each repetition; nullopt if no row has the column. A syscall that was not made has 0.
-Numbers injected_of(const Series& series) {
+Numbers altered_of(const Series& series) {
   std::vector<double> values;
   bool is_known = false;
   for (const SyscallRow* row : series.by_sample) {
-    is_known = is_known || (row != nullptr && row->injected.has_value());
-    values.push_back(row != nullptr ? static_cast<double>(row->injected.value_or(0)) : 0.0);
+    is_known = is_known || (row != nullptr && row->altered.has_value());
+    values.push_back(row != nullptr ? static_cast<double>(row->altered.value_or(0)) : 0.0);
   }
   return is_known ? spread_of(std::move(values)) : std::nullopt;
 }
 
-std::optional<std::uint64_t> injected_in(const SeriesList& all) {
+std::optional<std::uint64_t> altered_in(const SeriesList& all) {
   std::optional<std::uint64_t> total;
   for (const Series& series : all) {
     for (const SyscallRow* row : series.by_sample) {
-      if (row != nullptr && row->injected.has_value()) total = total.value_or(0) + *row->injected;
+      if (row != nullptr && row->altered.has_value()) total = total.value_or(0) + *row->altered;
     }
   }
   return total;
@@ -150,7 +150,7 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
   out.bytes = fold.column(series, &SyscallRow::bytes);
   out.bytes_released = fold.column(series, &SyscallRow::bytes_released);
   out.short_calls = fold.column(series, &SyscallRow::short_calls);
-  out.injected = injected_of(series);
+  out.altered = altered_of(series);
   out.restarts = sum(series, &SyscallRow::restarts);
   out.in_flight = sum(series, &SyscallRow::in_flight);
   out.no_return = sum(series, &SyscallRow::no_return);
@@ -286,8 +286,8 @@ bool has_per_run_calls(const WindowSummary& window) {
                      [](const SyscallSummary& one) { return one.per_run_calls && one.per_run_calls->max > 0; });
 }
 
-bool has_injected(const WindowSummary& window) {
-  return window.injected.value_or(0) > 0;
+bool has_altered(const WindowSummary& window) {
+  return window.altered.value_or(0) > 0;
 }
 
 std::string filter_text(const WindowSummary& window) {
@@ -326,8 +326,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
     }
-    if (const model::NameId left = data.samples[sample].totals.left_open; left != model::kNoName) {
-      out.left_open.insert(data.text(left));
+    if (const model::NameId left = data.samples[sample].totals.left_things; left != model::kNoName) {
+      out.left_things.insert(data.text(left));
     }
     if (const model::NameId excludes = data.samples[sample].totals.excludes; excludes != model::kNoName) {
       out.excludes.insert(data.text(excludes));
@@ -369,7 +369,7 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.late = sum(data, group, &Totals::late);
   out.lost = sum(data, group, &Totals::lost);
 
-  out.injected = injected_in(all);
+  out.altered = altered_in(all);
   out.syscalls.reserve(all.size());
   for (const Series& series : all) out.syscalls.push_back(summarize_syscall(data, series, fold));
   out.per_run_calls = per_run_sum(all, out.syscalls, fold, out.n, [](const SyscallSummary&) { return true; });

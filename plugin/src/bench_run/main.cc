@@ -246,7 +246,7 @@ int run_whole(const CommandLine& line, const ProgramFile& program, const RowFile
   const char* const children = getenv("SYSCOST_CHILDREN");
   const bool is_by_program = children != nullptr && std::string_view(children) != "0";
   forget_variables();
-  if (const std::string memory = outside::command_memory(); !memory.empty()) set_command_preload(library, memory);
+  if (const std::string memory = outside::memory_of_programs(); !memory.empty()) set_command_preload(library, memory);
   outside::open(shown_name);
   if (tick.milliseconds > 0) outside::open_intervals();
   const CommandEnd end = run_command(program.path_to_execute, line.command, signals, tick);

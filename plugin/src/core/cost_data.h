@@ -29,7 +29,7 @@ struct Measured {
   bool errors = true;
   bool latency = true;
   BytesKnown bytes = BytesKnown::none;
-  bool injected = false;
+  bool altered = false;
   bool threads = false;                         ///< which threads made the entries
   std::span<const SyscallId> uncountable = {};  ///< Syscalls that the backend never sees.
 };

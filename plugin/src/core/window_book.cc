@@ -110,7 +110,7 @@ void WindowBook::add(const Crossing& crossing) {
         if (crossing.is_short) ++tally.short_calls;
         if (crossing.is_sync_open) ++tally.sync_opens;
         if (crossing.is_kernel_file) ++tally.kernel_files;
-        if (crossing.is_injected) ++tally.injected;
+        if (crossing.is_altered) ++tally.altered;
         break;
       case Crossing::Outcome::kRestart:
         ++tally.restarts;

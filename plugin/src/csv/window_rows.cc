@@ -149,7 +149,7 @@ void set_tally(Row& row, SyscallId id, const Tally& tally, const PerRunParts* pe
   row.set(Column::kDenied, measured(can.denied, tally.denied));
   row.set(Column::kErrors, measured(can.errors, tally.errors.total()));
   if (can.errors) row.set(Column::kErrnos, errnos_text(tally.errors));
-  row.set(Column::kInjected, measured(can.injected, tally.injected));
+  row.set(Column::kInjected, measured(can.altered, tally.altered));
   if (per_run != nullptr) {
     const auto part = per_run->find(id);
     if (part != per_run->end()) set_per_run(row, part->second);

@@ -64,7 +64,7 @@ struct ToolSyscall {
 };
 
 struct ToolWindow {
-  std::string origin;  ///< "bpftrace"
+  std::string origin;  ///< The tool's name.
   std::uint64_t lost = 0;
   std::vector<ToolSyscall> syscalls;
 };

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "extras/faults/options/fault_rules.h"
@@ -66,6 +67,17 @@ struct ExtraOptions {
 
   /// True if calls of tests fail or are forbidden.
   bool wants_faults() const { return !inject.empty() || !forbid.empty(); }
+
+  /// What the surroundings of a run say of them, by name: `inject`, `write:ENOSPC:3,read:EIO` for two.
+  std::vector<std::pair<std::string, std::string>> facts() const {
+    if (inject.empty()) return {};
+    std::string text;
+    for (const InjectRequest& request : inject) text += (text.empty() ? "" : ",") + request.text;
+    return {{"inject", std::move(text)}};
+  }
+
+  /// True if files keep what happens in windows one by one, so that there is no room for more.
+  bool keeps_events() const { return trace.wanted || scheduler.wanted; }
 
   /// True if tools observe windows.
   bool wants_tools() const { return profile_bpftrace || profile_perf || profile_cupti; }

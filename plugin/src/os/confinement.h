@@ -40,7 +40,7 @@ bool holds(std::uint64_t set, int capability);
 /// Which of CAP_BPF and CAP_PERFMON the set lacks, without "CAP_", as engines spell them.
 std::vector<std::string> missing_for_bpf(std::uint64_t set);
 
-/// True if the kernel's tracefs is mounted where bpftrace looks for it. Needs no permission for its files.
+/// True if the kernel's tracefs is mounted where tools look for it. Needs no permission for its files.
 bool has_tracefs();
 
 /// If valgrind interprets this program: why `feature` of the kernel is missing. Else empty.

@@ -99,7 +99,7 @@ std::string make_own_folder(const std::string& prefix);
 /// Like fstat(2), by the call that a seccomp filter of a test allows.
 ///
 /// The kernel has two calls for it, fstat and newfstatat, and a C library uses one of them: glibc 2.39 and later the
-/// first, older ones the second. A filter may deny one of them by number. If a test forbids a call that its own code
+/// first, older ones the second. A filter may deny one of them by number. If a test denies a call that its own code
 /// does not make, it must not lose its rows.
 inline int status_of(int fd, struct stat* status) {
   if (fstat(fd, status) == 0) return 0;

@@ -301,7 +301,7 @@ void note_own_libraries() {
   if (!are_noted.exchange(true)) dl_iterate_phdr(note_library, nullptr);
 }
 
-std::optional<Failure> what_forbids_mlockall() {
+std::optional<Failure> what_denies_mlockall() {
   if (has_cap_ipc_lock()) return std::nullopt;
   note_own_libraries();
   MemorySizes sizes;

@@ -62,6 +62,6 @@ bool is_no_room_for_thread_because_of_us();
 void note_own_libraries();
 
 /// Why mlockall(MCL_CURRENT) fails now if it fails only because of our memory.
-std::optional<Failure> what_forbids_mlockall();
+std::optional<Failure> what_denies_mlockall();
 
 }  // namespace syscost

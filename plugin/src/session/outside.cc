@@ -13,7 +13,6 @@
 
 #include "csv/sink.h"
 #include "csv/window_rows.h"
-#include "extras/commands/core/command_memory.h"
 #include "os/message_output.h"
 #include "os/text.h"
 #include "session/backends/open_backend.h"
@@ -42,21 +41,6 @@ std::optional<Unavailable> start(std::string_view program, std::string_view buil
     return Unavailable(started.failure());
   }
   return std::nullopt;
-}
-
-std::string command_memory() {
-  const session::OpenBackend* const opened = session::process_session().backend().current();
-  const CommandMemory* const command = opened != nullptr ? opened->backend->extension<CommandMemory>() : nullptr;
-  return command != nullptr ? command->command_memory() : std::string();
-}
-
-std::vector<NotCounted> not_counted() {
-  std::vector<NotCounted> all;
-  const session::OpenBackend* const opened = session::process_session().backend().current();
-  const CommandMemory* const command = opened != nullptr ? opened->backend->extension<CommandMemory>() : nullptr;
-  if (command == nullptr) return all;
-  for (const BlindSpot& spot : command->blind_spots()) all.push_back({spot.what, spot.why, spot.is_not_loaded});
-  return all;
 }
 
 bool takes_rights() {

@@ -42,7 +42,7 @@ SYSCOST_EXPORT std::optional<Unavailable> start(std::string_view program, std::s
 
 /// After start(): the text by which the programs of the command find the memory in which they count themselves. Empty
 /// if they are counted from outside.
-SYSCOST_EXPORT std::string command_memory();
+SYSCOST_EXPORT std::string memory_of_programs();
 
 /// After the command has ended: a part of it that is not in the rows, and the reason.
 struct NotCounted {

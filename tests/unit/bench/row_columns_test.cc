@@ -39,7 +39,7 @@ TEST(RowColumns, HoldMeasuresOfWindowsAndSyscalls) {
   EXPECT_EQ(totals.descriptors_left.value_or(0), 1U);
   EXPECT_EQ(totals.mapped_bytes_left.value_or(0), 4096U);
   EXPECT_EQ(totals.peak_mapped_bytes.value_or(0), 12288U);
-  EXPECT_EQ(loaded.data.text(totals.left_open), "5 file /x");
+  EXPECT_EQ(loaded.data.text(totals.left_things), "5 file /x");
   const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].bytes.value_or(0), 70000U);
@@ -89,7 +89,7 @@ TEST(RowColumns, HoldHowManyOpensSyncOrNameFilesOfTheKernel) {
 TEST(RowColumns, HoldHowManyCallsAreInjected) {
   const Loaded loaded = load(test_row({{"total_calls", "9"}}) + syscall_row({{"calls", "9"}, {"injected", "2"}}));
   EXPECT_EQ(loaded.problems, "");
-  EXPECT_EQ(loaded.data.rows_of(0).at(0).injected.value_or(0), 2U);
+  EXPECT_EQ(loaded.data.rows_of(0).at(0).altered.value_or(0), 2U);
   const Loaded wrong = load(test_row({{"total_calls", "1"}}) + syscall_row({{"calls", "1"}, {"injected", "2"}}));
   EXPECT_NE(wrong.problems.find("injected (2) is more than the calls it is a part of"), std::string::npos)
       << wrong.problems;

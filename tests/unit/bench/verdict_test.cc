@@ -289,20 +289,20 @@ TEST(Verdict, IsNeverSameWhenEventsWereLost) {
 /// Three of ten writes.
 stats::WindowSummary faulted() {
   stats::SyscallSummary writes = syscall("write", exact(10));
-  writes.injected = exact(3);
+  writes.altered = exact(3);
   stats::WindowSummary one = window({writes});
-  one.injected = 6;  // over both repetitions
+  one.altered = 6;  // over both repetitions
   one.times_ns = {1000, 1000};
   return one;
 }
 
 TEST(Verdict, IsInconclusiveIfFaultsChangedCallsOnOneSideOnly) {
   stats::WindowSummary plain = faulted();
-  plain.injected = 0;
+  plain.altered = 0;
   const stats::WindowSummary with = faulted();
   for (const auto& injected :
        {std::optional<std::uint64_t>(0), std::optional<std::uint64_t>()}) {  // none, or not known
-    plain.injected = injected;
+    plain.altered = injected;
     Comparison row = compare_windows(&plain, &with, {});
     EXPECT_EQ(row.verdict, Verdict::inconclusive);
     EXPECT_EQ(row.reason, "faults changed 6 calls in NEW (write)");
@@ -318,7 +318,7 @@ TEST(Verdict, IsThatOfTheCountsIfFaultsChangedCallsOnBothSides) {
   const stats::WindowSummary one = faulted();
   EXPECT_EQ(compare_windows(&one, &one, {}).verdict, Verdict::same);
   stats::WindowSummary other = faulted();
-  other.inject_rules = "write:EIO:2+";
+  other.altered_by = "write:EIO:2+";
   const Comparison row = compare_windows(&one, &other, {});
   EXPECT_EQ(row.verdict, Verdict::inconclusive);
   EXPECT_EQ(row.reason, "faults changed 6 calls in OLD (write), faults changed 6 calls in NEW (write)");

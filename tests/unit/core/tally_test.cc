@@ -68,7 +68,7 @@ TEST(Tally, KeepsItsIdentityWhenMerged) {
     std::uint64_t pending = random() % 3;
     part.entries = part.calls + part.restarts + part.no_return + pending;
     part.carried_in = 1;
-    part.injected = 1;
+    part.altered = 1;
     part.denied = 2;
     part.errors.add(1 + static_cast<int>(random() % 5), 3);
     part.latency.add(random());

@@ -190,9 +190,9 @@ TEST_F(WindowRowsTest, HasBytesOfSyscallsThatHaveSome) {
 TEST_F(WindowRowsTest, HasInjectedCallsWhereTheBackendKnowsThem) {
   EXPECT_EQ(rows(&cost_, kEverything).back()["injected"], "");
   Capabilities knows = kEverything;
-  knows.injected = true;
+  knows.altered = true;
   EXPECT_EQ(rows(&cost_, knows).back()["injected"], "0");
-  cost_.table.at({Abi::x86_64, SYS_write}).injected = 2;
+  cost_.table.at({Abi::x86_64, SYS_write}).altered = 2;
   EXPECT_EQ(rows(&cost_, knows).back()["injected"], "2");
 }
 

@@ -32,7 +32,7 @@ struct Way {
 struct InjectedCounts {
   std::uint64_t calls = 0;
   std::uint64_t errors = 0;
-  std::uint64_t injected = 0;
+  std::uint64_t altered = 0;
   std::uint64_t bytes = 0;
 };
 
@@ -70,12 +70,12 @@ class DispatchInjected : public testing::TestWithParam<Way> {
     InjectedCounts counted;
     for (const auto& [id, tally] : cost.table) {
       if (id.abi != Abi::x86_64 || id.number != number) {
-        EXPECT_EQ(tally.injected, 0U) << id.number;
+        EXPECT_EQ(tally.altered, 0U) << id.number;
         continue;
       }
       counted.calls += tally.calls;
       counted.errors += tally.errors.total();
-      counted.injected += tally.injected;
+      counted.altered += tally.altered;
       counted.bytes += tally.bytes;
     }
     return counted;
@@ -97,7 +97,7 @@ void ask_parent(int times) {
 void expect(const InjectedCounts& counted, std::uint64_t calls, std::uint64_t errors, std::uint64_t injected) {
   EXPECT_EQ(counted.calls, calls);
   EXPECT_EQ(counted.errors, errors);
-  EXPECT_EQ(counted.injected, injected);
+  EXPECT_EQ(counted.altered, injected);
 }
 
 TEST_P(DispatchInjected, AreCallsThatARuleAnswered) {
@@ -261,10 +261,10 @@ TEST_P(DispatchInjected, AreCallsAcrossTheBoundaryOfAWindow) {
   detail::CostData cost(&quiet_memory());
   book.close(outer, cost);
   opened_.backend->extension<FaultInjector>()->close(id.value());
-  std::uint64_t injected = 0;
-  for (const auto& [call, tally] : cost.table) injected += tally.injected;
-  EXPECT_EQ(injected, 1U);
-  for (const auto& [call, tally] : carried.table) EXPECT_LE(tally.injected, tally.calls);
+  std::uint64_t altered = 0;
+  for (const auto& [call, tally] : cost.table) altered += tally.altered;
+  EXPECT_EQ(altered, 1U);
+  for (const auto& [call, tally] : carried.table) EXPECT_LE(tally.altered, tally.calls);
   close(ends[0]);
   close(ends[1]);
 }

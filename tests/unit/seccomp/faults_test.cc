@@ -39,8 +39,8 @@ TEST_F(SeccompFaults, FailTheNthCallAndNoOther) {
               CallTable counted(&quiet_memory());
               backend.read(Lane::kProcess, counted);
               REQUIRE((errors == std::array<int, 5>{0, 0, ENOSPC, 0, 0}));
-              REQUIRE(counted.at(kGetppid).entries == 5 && counted.at(kGetppid).injected == 1);
-              REQUIRE(backend.capabilities().injected);
+              REQUIRE(counted.at(kGetppid).entries == 5 && counted.at(kGetppid).altered == 1);
+              REQUIRE(backend.capabilities().altered);
               REQUIRE(backend.extension<FaultInjector>()->counts(id).matches == 5);
               REQUIRE(backend.extension<FaultInjector>()->counts(id).hits == 1);
               REQUIRE(error_of_getppid() == 0);

@@ -28,8 +28,8 @@ Cost sample() {
   writes.short_calls = 2;
   writes.kernel_files = 8;
   writes.sync_opens = 9;
-  writes.injected = 6;
-  data->measured.injected = true;
+  writes.altered = 6;
+  data->measured.altered = true;
   data->measured.bytes = BytesKnown::but_foreign_lengths;
   writes.errors.add(EINTR, 1);
   writes.errors.add(EBADF, 2);
@@ -72,8 +72,8 @@ TEST(CostText, ComesBackAsItWas) {
   EXPECT_EQ(writes.short_calls, 2U);
   EXPECT_EQ(writes.kernel_files, 8U);
   EXPECT_EQ(writes.sync_opens, 9U);
-  EXPECT_EQ(writes.injected, 6U);
-  EXPECT_TRUE(data.measured.injected);
+  EXPECT_EQ(writes.altered, 6U);
+  EXPECT_TRUE(data.measured.altered);
   EXPECT_EQ(data.measured.bytes, BytesKnown::but_foreign_lengths);
   EXPECT_EQ(writes.errors.count(EINTR), 1U);
   EXPECT_EQ(writes.errors.count(EBADF), 2U);

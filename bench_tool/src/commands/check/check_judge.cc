@@ -176,8 +176,8 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   name_windows(result);
   const InjectedSide before{"OLD", inject_rules_of(result.baseline)};
   const InjectedSide after{"NEW", inject_rules(result.data)};
-  for (WindowSummary& window : result.baseline_windows) window.inject_rules = before.rules;
-  for (WindowSummary& window : result.windows) window.inject_rules = after.rules;
+  for (WindowSummary& window : result.baseline_windows) window.altered_by = before.rules;
+  for (WindowSummary& window : result.windows) window.altered_by = after.rules;
   std::map<Key, std::size_t> of_run;
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);

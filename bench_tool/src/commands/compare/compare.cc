@@ -247,8 +247,8 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
       summarize_side(options.gate, "NEW", result.new_data, result.new_windows, new_groups, new_families, new_attempts);
   const InjectedSide old_injected{"OLD", inject_rules(result.old_data)};
   const InjectedSide new_injected{"NEW", inject_rules(result.new_data)};
-  for (WindowSummary& window : result.old_windows) window.inject_rules = old_injected.rules;
-  for (WindowSummary& window : result.new_windows) window.inject_rules = new_injected.rules;
+  for (WindowSummary& window : result.old_windows) window.altered_by = old_injected.rules;
+  for (WindowSummary& window : result.new_windows) window.altered_by = new_injected.rules;
   result.law_changes = scale::law_changes(old_families, new_families);
   const judge::Pairing pairing = judge::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;

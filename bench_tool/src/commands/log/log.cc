@@ -190,7 +190,7 @@ class History {
     }
     windows->windows = stats::summarize_all(log_.data, windows->groups, true);
     const std::string rules = inject_rules_of(log_.data, run_id);
-    for (WindowSummary& window : windows->windows) window.inject_rules = rules;
+    for (WindowSummary& window : windows->windows) window.altered_by = rules;
     return windows;
   }
 
@@ -243,7 +243,7 @@ class History {
       }
       if (now.window == nullptr || !can_be_compared_later(*now.window)) continue;
       // A run with faults says nothing of the runs around it.
-      if (row.has_fault && !stats::has_injected(*before.window)) continue;
+      if (row.has_fault && !stats::has_altered(*before.window)) continue;
       if (row.verdict == judge::Verdict::in_doubt) logged.in_doubt.push_back(row.name);
       if (!before.fault.empty()) repaired[before.fault].push_back(&keep(row));
       if (row.verdict == judge::Verdict::regressed || row.verdict == judge::Verdict::improved) {

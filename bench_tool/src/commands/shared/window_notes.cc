@@ -39,8 +39,8 @@ std::string injected_line(std::uint64_t calls) {
 
 void InjectedCalls::add(const stats::WindowSummary& window) {
   // A scope's calls are those of its test, too.
-  if (!stats::has_injected(window) || !window.is_ours() || window.kind == "scope") return;
-  calls_ += *window.injected;
+  if (!stats::has_altered(window) || !window.is_ours() || window.kind == "scope") return;
+  calls_ += *window.altered;
   names_.push_back(window.name);
 }
 
@@ -62,8 +62,8 @@ std::vector<std::string> injected_warnings(const std::vector<judge::Comparison>&
   std::vector<std::string> of_both;
   for (const judge::Comparison& row : rows) {
     if (!row.is_paired() || !judge::differ_by_faults(*row.old_window, *row.new_window)) continue;
-    std::vector<std::string>& names = !stats::has_injected(*row.old_window)   ? of_after
-                                      : !stats::has_injected(*row.new_window) ? of_before
+    std::vector<std::string>& names = !stats::has_altered(*row.old_window)   ? of_after
+                                      : !stats::has_altered(*row.new_window) ? of_before
                                                                               : of_both;
     names.push_back(row.name);
   }
@@ -96,7 +96,7 @@ std::string many(double count, std::string_view one, std::string_view more) {
 /// others comes after a bar.
 std::string listed(const WindowSummary& window, std::string_view word) {
   std::string text;
-  for (std::string_view rest : window.left_open) {
+  for (std::string_view rest : window.left_things) {
     std::string list;
     while (!rest.empty()) {
       std::string_view one = rest.substr(0, rest.find(';'));

@@ -52,7 +52,7 @@ render::Json syscalls_json(const std::vector<SyscallLatency>& syscalls, bool is_
                     {"bytes", render::to_json(one.bytes)},
                     {"bytes_released", render::to_json(one.bytes_released)},
                     {"short_calls", render::to_json(one.short_calls)},
-                    {"injected", render::to_json(one.injected)},
+                    {"injected", render::to_json(one.altered)},
                     {"errnos", one.errors ? render::Json(one.errnos) : render::Json(nullptr)},
                     {"latency", std::move(latency)}});
   }

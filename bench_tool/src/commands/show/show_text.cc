@@ -112,7 +112,7 @@ std::string syscall_text(const SyscallLatency& one, std::pair<std::size_t, std::
     for (const auto& [name, count] : one.errnos) list += fmt::format("{}{} {}", list.empty() ? "" : ", ", count, name);
     out += fmt::format(", {} failed{}", *one.errors, list.empty() ? "" : " (" + list + ")");
   }
-  if (one.injected.value_or(0) > 0) out += fmt::format(", {} answered or changed by faults", *one.injected);
+  if (one.altered.value_or(0) > 0) out += fmt::format(", {} answered or changed by faults", *one.altered);
   out += bytes_text(one);
   if (!one.is_timed) return out + "\nno latencies were measured, or not for every row\n";
   out += ", " + render::duration(static_cast<double>(one.latency.sum_ns())) + " in the kernel\n";

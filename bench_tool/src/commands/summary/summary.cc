@@ -173,7 +173,7 @@ std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSu
   if (const auto found = run.findings.find(window.name); found != run.findings.end()) {
     out.insert(out.end(), found->second.begin(), found->second.end());
   }
-  if (stats::has_injected(window)) out.push_back(injected_line(*window.injected) + " (docs/faults.md)");
+  if (stats::has_altered(window)) out.push_back(injected_line(*window.altered) + " (docs/faults.md)");
   for (const stats::SyscallSummary& syscall : window.syscalls) add_syscall_remarks(syscall, out);
   std::vector<MovedBytes> moved;
   for (const stats::SyscallSummary& one : window.syscalls)

@@ -41,7 +41,7 @@ Json syscall_json(const stats::SyscallSummary& syscall) {
           {"bytes", to_json(syscall.bytes)},
           {"bytes_released", to_json(syscall.bytes_released)},
           {"short_calls", to_json(syscall.short_calls)},
-          {"injected", to_json(syscall.injected)},
+          {"injected", to_json(syscall.altered)},
           {"restarts_sum", to_json(syscall.restarts)},
           {"in_flight_sum", to_json(syscall.in_flight)},
           {"no_return_sum", to_json(syscall.no_return)},
@@ -83,7 +83,7 @@ Json window_json(const SummarizedRun& run, const stats::WindowSummary& window) {
           {"children_left", to_json(window.children_left)},
           {"mapped_bytes_left", to_json(window.mapped_bytes_left)},
           {"peak_mapped_bytes", to_json(window.peak_mapped_bytes)},
-          {"left_open", window.left_open},
+          {"left_open", window.left_things},
           {"late_sum", to_json(window.late)},
           {"lost_sum", to_json(window.lost)},
           {"syscalls", std::move(syscalls)},
@@ -184,7 +184,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"bytes", write_median<&SyscallSummary::bytes>},
     {"bytes_released", write_median<&SyscallSummary::bytes_released>},
     {"short_calls", write_median<&SyscallSummary::short_calls>},
-    {"injected", write_median<&SyscallSummary::injected>},
+    {"injected", write_median<&SyscallSummary::altered>},
 };
 
 }  // namespace

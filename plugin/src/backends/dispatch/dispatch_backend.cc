@@ -66,7 +66,7 @@ class DispatchBackend final : public Backend {
             .latency = syscost_state.ns_per_tick != 0,
             .carried_in = true,
             .bytes = BytesKnown::but_foreign_lengths,
-            .injected = true,
+            .altered = true,
             .threads = true,
             .lanes = kLanes - 1};
   }

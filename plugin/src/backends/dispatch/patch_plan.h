@@ -19,7 +19,7 @@ namespace syscost::dispatch {
 inline constexpr std::size_t kPage = 4096;
 
 /// The file that code comes from. A copy that comes from the same place of the same file keeps the name of the mapping,
-/// which debuggers and profilers look at.
+/// which debuggers and perf look at.
 struct CodeFile {
   int descriptor = -1;
   std::int64_t offset = 0;  ///< Where the first page is in the file.

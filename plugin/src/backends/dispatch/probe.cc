@@ -157,7 +157,7 @@ Failure why_aside(StoodAside reason) {
           "the program reads SIGSYS from a signalfd, which takes it from the dispatch backend, so it stopped counting",
           kFix};
     case StoodAside::own_filter:
-      return {"the program's seccomp filter forbids calls that the dispatch backend needs, so it stopped counting",
+      return {"the program's seccomp filter denies calls that the dispatch backend needs, so it stopped counting",
               kFix};
     default:
       return {"the program disabled the time-stamp counter (PR_SET_TSC), so the dispatch backend stopped counting",

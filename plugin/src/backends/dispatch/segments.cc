@@ -75,7 +75,7 @@ void take_cell_of(Cell& cell, SyscallId id, Maker maker, Tally& into) {
   if (maker == Maker::older) into.by_older_threads += timed + cell.calls_untimed;
   into.latency.add_exact(timed, cell.latency_sum_ns, cell.latency_least - 1, cell.latency_max_ns);
   add_bytes(into, id, cell.bytes, cell.bytes_second);
-  into.injected += cell.injected;
+  into.altered += cell.altered;
   cell = {};
 }
 
@@ -126,7 +126,7 @@ void deliver(const signal_safe::LogRecord& entry, const Lanes& lanes, CrossingSi
   crossing.has_latency = entry.has_latency != 0;
   crossing.latency_ns = entry.latency_ns;
   add_bytes(crossing, entry.bytes, entry.bytes_second);
-  crossing.is_injected = entry.is_injected != 0;
+  crossing.is_altered = entry.is_altered != 0;
   crossing.is_kept = entry.is_kept != 0;
   crossing.maker = maker_of(lanes.opening(crossing.lane, signal_safe::bank_of(entry.entered)),
                             &syscost_threads[entry.thread], entry.born);
@@ -279,7 +279,7 @@ Generation Lanes::boundary(Lane lane, Next next) {
     own.thread[own.bank] = own.owner;
     Segments::clear_leftovers(lane, own.bank);
     ++generation_;
-    if (syscost_forbids_ticks != 0) return generation_;  // armed, the stub would read the clock
+    if (syscost_denies_ticks != 0) return generation_;  // armed, the stub would read the clock
     std::atomic_ref(syscost_any_armed).fetch_or(signal_safe::kLaneArmed);
     store(control, signal_safe::control_of(generation_, static_cast<std::uint32_t>(lane), own.bank));
     return generation_;

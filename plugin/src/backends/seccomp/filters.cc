@@ -212,14 +212,14 @@ bool is_under_yama() {
   return scope != '0';
 }
 
-enum class Read { all, nothing_there, forbidden };
+enum class Read { all, nothing_there, denied };
 
 Read read_memory(std::int32_t thread, std::uint64_t address, void* into, std::size_t bytes) {
   const iovec room{into, bytes};
   const iovec memory{reinterpret_cast<void*>(address), bytes};  // NOLINT(performance-no-int-to-ptr): of another process
   const long count = syscall(SYS_process_vm_readv, thread, &room, 1, &memory, 1, 0);
   if (count == static_cast<long>(bytes)) return Read::all;
-  return count < 0 && errno == EPERM && !is_under_yama() ? Read::forbidden : Read::nothing_there;
+  return count < 0 && errno == EPERM && !is_under_yama() ? Read::denied : Read::nothing_there;
 }
 
 /// Where the call's struct sock_fprog is; 0 if it installs no filter.
@@ -268,13 +268,13 @@ bool may_install_tracer_filter(const Notification& call) {
   std::size_t length = 0;
   std::uint64_t instructions = 0;
   const Read head = read_head(id.abi == Abi::i386, call.thread, filter, length, instructions);
-  if (head != Read::all) return head == Read::forbidden;
+  if (head != Read::all) return head == Read::denied;
   std::array<sock_filter, 256> part;  // NOLINT(cppcoreguidelines-pro-type-member-init): what is read
   for (std::size_t begin = 0; begin < length; begin += part.size()) {
     const std::size_t count = std::min(part.size(), length - begin);
     const Read read =
         read_memory(call.thread, instructions + begin * sizeof part[0], part.data(), count * sizeof part[0]);
-    if (read != Read::all) return read == Read::forbidden;
+    if (read != Read::all) return read == Read::denied;
     if (std::any_of(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(count), asks_tracer)) return true;
   }
   return false;

@@ -71,7 +71,7 @@ Result<const LibseccompApi*> open_libseccomp();
 // run says what became of it.
 
 /// True if the call installs a filter that may ask a tracer: also one that may not be read, of a process that is not
-/// dumpable. False where Yama forbids to read it, and where there is no filter in memory, because the kernel refuses it
+/// dumpable. False where Yama denies reading it, and where there is no filter in memory, because the kernel refuses it
 /// then. The thread waits in the call. Async-signal-safe; reads the thread's memory.
 bool may_install_tracer_filter(const Notification& call);
 

@@ -91,7 +91,7 @@ Failure explain_install_failure(int error) {
           "use Linux 5.9 or newer, and allow seccomp and prctl in the container's seccomp profile"};
     case EPERM:
     case EACCES:
-      return {"a seccomp profile or a security module forbids this process to install a seccomp filter",
+      return {"a seccomp profile or a security module denies this process a seccomp filter",
               "allow seccomp and prctl in the container's seccomp profile (Docker's does), or run without one: " +
                   no_seccomp_setting(read_confinement().container)};
     default:

@@ -26,7 +26,7 @@ int install_filter(const std::vector<sock_filter>& program, bool all_threads, bo
 /// Why install_filter() failed, for people.
 Failure explain_install_failure(int error);
 
-/// Fails if the kernel has no user notification, or a container's seccomp profile forbids it.
+/// Fails if the kernel has no user notification, or a container's seccomp profile denies it.
 Result<void> check_user_notification();
 
 /// Thread ids are below this on every Linux (PID_MAX_LIMIT).

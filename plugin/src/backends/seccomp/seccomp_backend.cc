@@ -9,14 +9,13 @@
 
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
+#include "backends/seccomp/ability.h"
 #include "backends/seccomp/filters.h"
 #include "backends/seccomp/installation.h"
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
 #include "core/program_reader.h"
 #include "extras/children/core/children_wish.h"
-#include "extras/faults/core/fault_rule.h"
-#include "extras/faults/seccomp/fault_injector.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
@@ -31,13 +30,14 @@ class SeccompBackend final : public Backend, private ProgramReader {
         filter_(filter),
         counts_children_(shared.counts_children),
         takeovers_(shared.takeovers.load()),
-        tracer_filters_(shared.tracer_filters.load()),
-        faults_(shared, fork_detector_) {}
+        tracer_filters_(shared.tracer_filters.load()) {
+    for (const AbilityMaker make : ability_makers()) abilities_.push_back(make(shared, fork_detector_));
+  }
 
   std::string_view name() const override { return "seccomp"; }
   Capabilities capabilities() const override {
     return {.entries = true,
-            .injected = true,
+            .altered = true,
             // The first calls of a thread may be left out.
             .threads = filter_ == nullptr,
             .programs = counts_children_,
@@ -73,7 +73,10 @@ class SeccompBackend final : public Backend, private ProgramReader {
 
  private:
   void* find_extension(std::string_view name) override {
-    return pick<ProgramReader, FaultInjector>(name, this, &faults_);
+    for (const auto& ability : abilities_) {
+      if (void* const found = ability->find(name)) return found;
+    }
+    return pick<ProgramReader>(name, this);
   }
   struct LaneState {
     std::uint32_t bank = 0;        // of the current or, when disarmed, the last segment
@@ -98,7 +101,7 @@ class SeccompBackend final : public Backend, private ProgramReader {
   std::uint64_t late_ = 0;
   std::uint64_t takeovers_;
   std::uint64_t tracer_filters_;
-  Faults faults_;
+  Abilities abilities_;
   Calibration calibration_;
 };
 
@@ -186,8 +189,8 @@ Result<std::uint64_t> SeccompBackend::hidden_losses() {
   const std::uint64_t tracer_filters = shared_.tracer_filters.load();
   if (std::exchange(tracer_filters_, tracer_filters) != tracer_filters) {
     return Failure{
-        "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because the process forbids "
-        "to read it. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer "
+        "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because its memory "
+        "cannot be read. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer "
         "would have denied was done",
         "measure this program with ebpf or dispatch"};
   }

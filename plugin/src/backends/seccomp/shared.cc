@@ -54,7 +54,7 @@ constexpr int kMaxSpins = 2'000'000;
 
 struct Counted {
   std::uint64_t entries = 0;
-  std::uint64_t injected = 0;
+  std::uint64_t altered = 0;
   std::uint64_t started = 0;
   std::uint64_t older = 0;
 };
@@ -68,7 +68,7 @@ std::uint64_t take(std::atomic<std::uint64_t>& cell) {
 /// Calls visit(SyscallId, Counted) for each cell that is not 0, and clears them.
 template <class Visit>
 void drain(Bank& bank, Makers* makers, Visit visit) {
-  const bool has_injected = bank.has_injected.exchange(false, std::memory_order_acquire);
+  const bool has_altered = bank.has_altered.exchange(false, std::memory_order_acquire);
   const bool has_others = makers != nullptr && makers->has_others.exchange(false, std::memory_order_acquire);
   for (std::size_t word = 0; word < std::size(bank.touched); ++word) {
     std::uint64_t bits = bank.touched[word].load(std::memory_order_acquire);
@@ -77,7 +77,7 @@ void drain(Bank& bank, Makers* makers, Visit visit) {
     for (; bits != 0; bits &= bits - 1) {
       const auto index = static_cast<std::uint32_t>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits)));
       Counted counted{.entries = take(bank.entries[index])};
-      if (has_injected) counted.injected = take(bank.injected[index]);
+      if (has_altered) counted.altered = take(bank.altered[index]);
       if (has_others) {
         counted.started = take(makers->started[index]);
         counted.older = take(makers->older[index]);
@@ -112,7 +112,7 @@ void take(Bank& bank, Makers* makers, const Filter* filter, CallTable& into) {
     if (counted.entries == 0 || (filter != nullptr && !filter->selects(id))) return;
     Tally& tally = into.at(id);
     tally.entries += counted.entries;
-    tally.injected += counted.injected;
+    tally.altered += counted.altered;
     tally.by_started_threads += counted.started;
     tally.by_older_threads += counted.older;
   });

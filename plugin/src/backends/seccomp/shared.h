@@ -58,8 +58,8 @@ constexpr std::uint32_t bank_of(std::uint64_t control) {
 struct Bank {
   std::atomic<std::uint64_t> touched[(kIndexes + 63) / 64];
   std::atomic<std::uint64_t> entries[kIndexes];
-  std::atomic<bool> has_injected;                 ///< False: each cell of `injected` is 0.
-  std::atomic<std::uint64_t> injected[kIndexes];  ///< Of `entries`: a fault answered or delayed them.
+  std::atomic<bool> has_altered;                 ///< False: each cell of `altered` is 0.
+  std::atomic<std::uint64_t> altered[kIndexes];  ///< Of `entries`: a fault answered or delayed them.
   struct Unlisted {
     std::atomic<std::uint64_t> id;  ///< ABI in the upper half, number in the lower.
     std::atomic<std::uint64_t> entries;
@@ -164,7 +164,7 @@ bool is_touched(const Bank& bank);
 /// Clears calls that were counted too late. They were reported when the bank was read.
 void clear(Bank& bank, Makers* makers);
 
-/// The number by which the supervisor knows the calling thread. 0 if a filter of the user forbids gettid. A thread's
+/// The number by which the supervisor knows the calling thread. 0 if a filter of the user denies gettid. A thread's
 /// first use makes one call, which is never counted.
 std::int32_t calling_thread(const Shared& shared);
 

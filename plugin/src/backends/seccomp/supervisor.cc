@@ -200,13 +200,13 @@ SyscallId Counter::resolve_restart(std::int32_t thread, SyscallId id) {
   return id;
 }
 
-void Counter::add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_injected) {
+void Counter::add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_altered) {
   const std::size_t index = index_of(id);
   if (index < kIndexes) {
     increment(bank.entries[index]);
-    if (is_injected) {
-      increment(bank.injected[index]);
-      bank.has_injected.store(true, std::memory_order_relaxed);
+    if (is_altered) {
+      increment(bank.altered[index]);
+      bank.has_altered.store(true, std::memory_order_relaxed);
     }
     if (maker != Maker::opener) {
       increment((maker == Maker::started ? makers->started : makers->older)[index]);
@@ -234,7 +234,7 @@ void Counter::add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is
   if (maker != Maker::opener) increment(maker == Maker::started ? its.started : its.older);
 }
 
-void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
+void Counter::count_for(std::int32_t thread, SyscallId id, bool is_altered) {
   // Announced before the control word is read: see shared.h.
   shared_.sequence.fetch_add(1, std::memory_order_seq_cst);
   std::uint32_t lane = shared_.lane_of[thread].load(std::memory_order_acquire);
@@ -246,12 +246,12 @@ void Counter::count_for(std::int32_t thread, SyscallId id, bool is_injected) {
   }
   if (control != 0) {
     const std::uint32_t bank = bank_of(control);
-    add(shared_.banks[lane][bank], &shared_.makers[lane][bank], id, maker_of(thread, lane, bank), is_injected);
+    add(shared_.banks[lane][bank], &shared_.makers[lane][bank], id, maker_of(thread, lane, bank), is_altered);
   }
   shared_.sequence.fetch_add(1, std::memory_order_release);
 }
 
-void Counter::count(const Notification& notification, bool is_injected) {
+void Counter::count(const Notification& notification, bool is_altered) {
   // The kernel asks the filter, too, before it emulates a function of this page; that is no syscall.
   constexpr std::uint64_t kVsyscallPage = 0xffff'ffff'ff60'0000;
   constexpr std::uint64_t kPageBytes = 4096;
@@ -267,7 +267,7 @@ void Counter::count(const Notification& notification, bool is_injected) {
   // Nothing is armed, so it does not matter which process the thread belongs to.
   if (shared_.lane_of[thread].load(std::memory_order_relaxed) == 0 && shared_.lanes[0].control.load() == 0) return;
   if (is_of_process(measured_, thread)) {
-    count_for(thread, id, is_injected);
+    count_for(thread, id, is_altered);
   } else if (shared_.counts_children.load(std::memory_order_relaxed)) {
     count_child(thread, id);
   }

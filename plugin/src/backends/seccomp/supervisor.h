@@ -60,8 +60,7 @@ struct Ledger {
 
   Mailbox mailbox;                 ///< The call that waits for an answer.
   std::atomic<bool> has_executed;  ///< The process asked for another program: it may be one by now.
-  /// By a rule's place: its generation, if it was for a thread that has ended. Another may get the thread's id.
-  std::uint64_t ended[kFaultRules];
+  EndedRules ended_rules;
   DelayedCall delayed[kDelayedCalls];
   ThreadCount of_threads[kThreadCounts];
 };
@@ -88,11 +87,11 @@ class Counter {
   Counter& operator=(const Counter&) = delete;
 
   /// Counts the notified call if its thread belongs to the measured process, or to a child and children are counted.
-  /// A restarted call is counted as the call that it continues. `is_injected`: a fault answers or delays it.
-  void count(const Notification& notification, bool is_injected = false);
+  /// A restarted call is counted as the call that it continues. `is_altered`: a fault answers or delays it.
+  void count(const Notification& notification, bool is_altered = false);
 
   /// Counts without asking which process the thread belongs to.
-  void count_for(std::int32_t thread, SyscallId id, bool is_injected = false);
+  void count_for(std::int32_t thread, SyscallId id, bool is_altered = false);
 
   /// Notes the threads that the measured process has: they are older than the windows of `opening` (Shared::openings).
   /// Before a call is answered.
@@ -103,7 +102,7 @@ class Counter {
   Shared::Program* account_of(std::int32_t thread);
   SyscallId resolve_restart(std::int32_t thread, SyscallId id);
   /// `makers`: those of the bank; null where all calls are the opener's.
-  void add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_injected = false);
+  void add(Bank& bank, Makers* makers, SyscallId id, Maker maker, bool is_altered = false);
   void note_first_call(std::int32_t thread, SyscallId id);
   Maker maker_of(std::int32_t thread, std::uint32_t lane, std::uint32_t bank) const;
 

@@ -88,7 +88,7 @@ std::optional<std::uint64_t> number_of(const OptionEntry& option, std::string_vi
   return static_cast<std::uint64_t>(number);
 }
 
-/// The error sentence of a value that its kind forbids, or "".
+/// The error sentence of a value that its kind does not take, or "".
 std::string fault_of(const OptionEntry& option, std::string_view value) {
   switch (option.kind) {
     case ValueKind::on_off:

@@ -105,13 +105,6 @@ std::string program_path() {
   return path;
 }
 
-/// The value of --syscost_inject: `write:ENOSPC:3,read:EIO` for two.
-std::string inject_text(const Options& options) {
-  std::string text;
-  for (const InjectRequest& request : options.inject) text += (text.empty() ? "" : ",") + request.text;
-  return text;
-}
-
 }  // namespace
 
 Result<std::string> resolve_path(const std::string& path, Source source) {
@@ -230,7 +223,7 @@ csv::RunColumns read_run_info(const Options& options, std::string_view build_typ
   const char* const above = variable(kBenchRuns);
   const std::string runs = above != nullptr ? above : kBenchRunsAtStart;
   if (!runs.empty()) surroundings.emplace_back(schema::kFactBenchRun, known(runs));
-  if (!options.inject.empty()) surroundings.emplace_back("inject", inject_text(options));
+  for (auto& fact : options.facts()) surroundings.push_back(std::move(fact));
   info.surroundings = to_text(surroundings);
   info.build_type = options.build_type.empty() ? std::string(build_type) : options.build_type;
   info.run_id = own_run_id(options, info.host);

@@ -2,10 +2,10 @@
 //
 // A Cost as one line of text: a counting process sends its numbers this way to the process that writes rows.
 //
-//     8 <entries calls errors latency injected threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
+//     8 <entries calls errors latency altered threads: measured?> <bytes: BytesKnown> <late> <lost> <site> <site>
 //     ;<syscall>;<syscall> <child> <child>. <site>    = @number:length:text <syscall> = abi number <detail: file to
 //     kind_only driver_thread has_command device request command status site> entries calls restarts no_return
-//     carried_in denied bytes bytes_released short_calls kernel_files sync_opens injected
+//     carried_in denied bytes bytes_released short_calls kernel_files sync_opens altered
 //     by_started_threads by_older_threads | errno:count ... | count sum min max
 //                 bucket:count ...
 //     <child>   = >length:program;<syscall>;<syscall>
@@ -99,7 +99,7 @@ void put_tally(std::string& text, SyscallId id, const Tally& tally) {
     put(text, number);
   }
   for (const std::uint64_t number :
-       {tally.kernel_files, tally.sync_opens, tally.injected, tally.by_started_threads, tally.by_older_threads})
+       {tally.kernel_files, tally.sync_opens, tally.altered, tally.by_started_threads, tally.by_older_threads})
     put(text, number);
   text += '|';
   for (const ErrnoCounts::Entry& error : tally.errors) {
@@ -162,7 +162,7 @@ void take_tally(Reader& in, CallTable& table, const SiteNumbers& sites) {
   Tally& tally = table.at({static_cast<Abi>(abi), static_cast<std::uint32_t>(number), detail});
   for (std::uint64_t* field :
        {&tally.entries, &tally.calls, &tally.restarts, &tally.no_return, &tally.carried_in, &tally.denied, &tally.bytes,
-        &tally.bytes_released, &tally.short_calls, &tally.kernel_files, &tally.sync_opens, &tally.injected,
+        &tally.bytes_released, &tally.short_calls, &tally.kernel_files, &tally.sync_opens, &tally.altered,
         &tally.by_started_threads, &tally.by_older_threads}) {
     *field += in.number();  // calls of several stacks arrive one by one
   }
@@ -198,7 +198,7 @@ std::string to_text(const Cost& cost) {
   }
   std::string text = std::to_string(kVersion) + ' ';
   for (bool measured : {data->measured.entries, data->measured.calls, data->measured.errors, data->measured.latency,
-                        data->measured.injected, data->measured.threads}) {
+                        data->measured.altered, data->measured.threads}) {
     put(text, measured ? 1 : 0);
   }
   put(text, static_cast<std::uint8_t>(data->measured.bytes));
@@ -223,7 +223,7 @@ Cost cost_from_text(std::string_view text) {
   data->measured.calls = in.number() != 0;
   data->measured.errors = in.number() != 0;
   data->measured.latency = in.number() != 0;
-  data->measured.injected = in.number() != 0;
+  data->measured.altered = in.number() != 0;
   data->measured.threads = in.number() != 0;
   const std::uint64_t bytes_known = in.number();
   if (bytes_known > static_cast<std::uint64_t>(BytesKnown::all)) in.fail();

@@ -43,7 +43,7 @@ Capabilities capabilities_of(const detail::CostData& data) {
   can.errors = data.measured.errors;
   can.latency = data.measured.latency;
   can.bytes = data.measured.bytes;
-  can.injected = data.measured.injected;
+  can.altered = data.measured.altered;
   can.threads = data.measured.threads;
   return can;
 }

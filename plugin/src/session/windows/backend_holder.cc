@@ -45,7 +45,7 @@ std::shared_ptr<detail::CostData> OpenBackend::new_cost() const {
                     .errors = capabilities.errors,
                     .latency = capabilities.latency,
                     .bytes = capabilities.bytes,
-                    .injected = capabilities.injected,
+                    .altered = capabilities.altered,
                     .threads = capabilities.threads,
                     .uncountable = capabilities.uncountable};
   cost->filter = filter;

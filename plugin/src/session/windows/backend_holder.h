@@ -13,8 +13,8 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
+#include "core/own_work.h"
 #include "core/window_book.h"
-#include "extras/faults/core/fault_rule.h"
 #include "os/errors.h"
 #include "session/options/options.h"
 
@@ -89,17 +89,17 @@ class BackendHolder {
 class OwnWork {
  public:
   explicit OwnWork(OpenBackend* opened)
-      : faults_(opened != nullptr ? opened->backend->extension<FaultInjector>() : nullptr) {
-    if (faults_ != nullptr) thread_ = faults_->begin_own_work();
+      : listener_(opened != nullptr ? opened->backend->extension<OwnWorkListener>() : nullptr) {
+    if (listener_ != nullptr) thread_ = listener_->begin_own_work();
   }
   ~OwnWork() {
-    if (faults_ != nullptr) faults_->end_own_work(thread_);
+    if (listener_ != nullptr) listener_->end_own_work(thread_);
   }
   OwnWork(const OwnWork&) = delete;
   OwnWork& operator=(const OwnWork&) = delete;
 
  private:
-  FaultInjector* const faults_;
+  OwnWorkListener* const listener_;
   void* thread_ = nullptr;
 };
 

@@ -31,8 +31,7 @@ void Between::begin() {
   OpenBackend* const opened = shared_.backend.current();
   const Options& options = shared_.options;
   // Their files have the calls of windows, one by one: there is no room for those of the whole process.
-  const bool is_recorded = options.trace.wanted || options.scheduler.wanted;
-  if (opened == nullptr || opened_ != nullptr || !shared_.recorder.has_csv() || is_recorded) return;
+  if (opened == nullptr || opened_ != nullptr || !shared_.recorder.has_csv() || options.keeps_events()) return;
   const OwnCalls own(opened);
   if (!own.has_lane()) return;
   opened_ = opened;

@@ -54,7 +54,7 @@ struct OpenWindow {
   int repetition = 0;
   std::thread::id owner = std::this_thread::get_id();
   /// The window of a command that runs below this process, instead of a test's (session/outside.h).
-  bool is_command = false;
+  bool is_of_processes_below = false;
   /// For a command: the window has the calls of this program only; other programs have rows of their own. Empty: it has
   /// the calls of all programs.
   std::string own_program;

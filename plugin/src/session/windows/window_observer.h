@@ -2,7 +2,7 @@
 //
 // WindowObserver: a part of syscost that follows each window, and may add to its row.
 //
-// The profilers beside us, the files of traces and stacks, and the list of what a window leaves open are observers.
+// Extras are observers: they write files about a window, or add columns to its row.
 // Windows calls each of them at the same points of a window, in the order in which the session gave them. So Windows
 // knows none of them.
 #pragma once

@@ -67,12 +67,12 @@ Result<void> check_locks_of_memory(const detail::CostData& cost) {
     if (is_refused) break;
   }
   if (!is_refused) return {};
-  std::optional<Failure> why = what_forbids_mlockall();
+  std::optional<Failure> why = what_denies_mlockall();
   return why ? Result<void>(std::move(*why)) : Result<void>();
 }
 
 std::string_view kind_of(const OpenWindow& window) {
-  return window.is_command ? std::string_view("process") : kind_name(window.kind);
+  return window.is_of_processes_below ? std::string_view("process") : kind_name(window.kind);
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void Windows::open_command(std::string_view command, std::string_view starter) {
   OpenWindow& window = shared_.window.emplace();
   window.test = command;
   window.starter = starter;
-  window.is_command = true;
+  window.is_of_processes_below = true;
   arm();
 }
 
@@ -135,7 +135,7 @@ void Windows::arm() {
   // If no memory can be added, the pool uses malloc.
   static_cast<void>(top_up_quiet_memory());
   tell(&WindowObserver::prepare, window);
-  window.usage_before = window.is_command ? Usage::of_children() : Usage::now();
+  window.usage_before = window.is_of_processes_below ? Usage::of_children() : Usage::now();
   tell(&WindowObserver::begin, window);
   write_marker("syscost-begin", window);
   window.opened_ns = window.start_ns = monotonic_ns();
@@ -222,7 +222,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   std::shared_ptr<detail::CostData> cost = read_and_check(window, why_not);
   if (!clock_is_quiet) end_ns = monotonic_ns();
   if (window.book_window == nullptr) write_marker("syscost-end", window);
-  const Usage usage_after = window.is_command ? Usage::of_children() : Usage::now();
+  const Usage usage_after = window.is_of_processes_below ? Usage::of_children() : Usage::now();
   std::optional<PausedAlarm> paused;
   const bool may_take_long = std::any_of(observers_.begin(), observers_.end(),
                                          [&](const WindowObserver* one) { return one->takes_long(window); });
@@ -255,13 +255,13 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
     usage_after.fill(columns, window.usage_before);
     // A higher peak than before is the window's own. Memory of a loop is not the window's.
     const bool has_own_peak = usage_after.peak_rss_bytes > window.usage_before.peak_rss_bytes;
-    if (has_own_peak && !window.is_command && window.excluded.empty()) {
+    if (has_own_peak && !window.is_of_processes_below && window.excluded.empty()) {
       columns.peak_rss_bytes = usage_after.peak_rss_bytes;
     }
     if (cost != nullptr) columns.overhead_estimate_ns = window.opened->overhead_estimate_ns(*cost);
   }
   tell(&WindowObserver::conclude, closed);
-  if (cost != nullptr && window.is_command) take_children(*cost, window);
+  if (cost != nullptr && window.is_of_processes_below) take_children(*cost, window);
   if (cost != nullptr) remove_framework_writes(cost->table, framework_writes, between_.of_framework());
   tell(&WindowObserver::add_columns, closed);
   const bool has_numbers =

@@ -167,7 +167,7 @@ syscost::signal_safe::Thread syscost_threads[syscost::signal_safe::kThreads]{};
 syscost::signal_safe::Thread syscost_foreign_thread{.lane = &syscost::signal_safe::never_armed};
 syscost::signal_safe::Thread syscost_child_thread{.lane = &syscost::signal_safe::never_armed};
 char syscost_selector = 0;
-char syscost_forbids_ticks = 0;
+char syscost_denies_ticks = 0;
 char syscost_any_armed = 0;
 char syscost_is_alone = 0;
 char syscost_has_older_threads = 0;
@@ -444,9 +444,9 @@ void stand_aside(const Guard& guard, StoodAside reason) {
   if (is_about_sigsys && is_in_child()) return;
   syscost_state.stood_aside = reason;
   std::atomic_ref(syscost_selector).store(0);
-  // Patched sites lead to the stub all the same, which stamps while anything is armed. The program may forbid the
+  // Patched sites lead to the stub all the same, which stamps while anything is armed. The program may deny itself the
   // time-stamp counter, now or later, as strict mode of seccomp does, by a call that the stub does not see any more.
-  std::atomic_ref(syscost_forbids_ticks).store(1);
+  std::atomic_ref(syscost_denies_ticks).store(1);
   for (std::uint32_t lane = 0; lane < kLanes; ++lane) std::atomic_ref(syscost_state.lanes[lane].control).store(0);
   Thread* thread = calling_thread(guard);
   if (thread != nullptr) {

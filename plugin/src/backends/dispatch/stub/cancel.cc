@@ -182,7 +182,7 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
     Call& call = code.call();
     if (call.thread->lane->control != 0) {
       call.result = code.at(REG_RAX);
-      call.abi = call.is_injected = 0;
+      call.abi = call.is_altered = 0;
       call.frame_pointer = code.at(REG_RBP);
       record(guard, call, read_ticks());
     }
@@ -190,7 +190,7 @@ void settle_call(const Guard& guard, SignalFrame& frame, const Thread* thread) {
   } else if (code.is_at(syscost_special_returned)) {
     Call& call = code.call();
     call.result = code.at(REG_RAX);
-    if (!finish_in_handler(guard, call, syscost_forbids_ticks == 0 ? read_ticks() : 0)) return;
+    if (!finish_in_handler(guard, call, syscost_denies_ticks == 0 ? read_ticks() : 0)) return;
     code.take_arguments_back();
     code.go_on_after_call();
   } else if (has_yet_to_call(code)) {

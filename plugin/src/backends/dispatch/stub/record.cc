@@ -32,7 +32,7 @@ bool count(const Guard& guard, Account& account, std::uint32_t bank, std::uint32
   }
   const bool is_shared = home->is_shared;
   set_bit(home->dirty[bank], slot, is_shared);
-  if (call.is_injected != 0) add(cell->injected, 1, is_shared);
+  if (call.is_altered != 0) add(cell->altered, 1, is_shared);
   const syscost_byte_source source = byte_source_of(load(syscost_state.directory.syscall_of[slot]));
   std::atomic_ref(cell->mark).store(mark_of(source), std::memory_order_relaxed);
   if (outcome.has_latency) {
@@ -99,7 +99,7 @@ void log_crossing(const Guard& guard, const Traced& traced, std::uint32_t slot, 
   entry.bytes = bytes.bytes;
   entry.bytes_second = bytes.second;
   entry.stack = traced.stack;
-  entry.is_injected = call.is_injected;
+  entry.is_altered = call.is_altered;
   entry.thread = static_cast<std::uint32_t>(call.thread - syscost_threads);
   entry.born = entry.thread < kThreads ? syscost_state.lives[entry.thread].born : 0;
   // One that entered before any window is none of a window's calls.
@@ -175,7 +175,7 @@ bool count_by_stack(const Guard& guard, Account& account, Control control, KeptU
     errors = error_of(*place, static_cast<std::uint32_t>(outcome.error));
     if (errors == nullptr) return false;
   }
-  if (call.is_injected != 0) add(place->cell.injected, 1, false);
+  if (call.is_altered != 0) add(place->cell.altered, 1, false);
   if (outcome.has_latency) {
     add_latency(place->cell, outcome.latency_ns, false);
   } else {
@@ -297,7 +297,7 @@ __attribute__((always_inline)) inline void record_announced(const Guard& guard, 
   const bool with_stack = kWatched == Watched::all && syscost_where != 0;
   const bool unmaps = with_stack && may_unmap(call);
   // The common cases do not count it. The stub's own way of the common call has none.
-  const bool is_common = has_result && (kWatched != Watched::all || call.is_injected == 0);
+  const bool is_common = has_result && (kWatched != Watched::all || call.is_altered == 0);
   // Also of calls that are not counted.
   if (unmaps && static_cast<std::int64_t>(call.result) >= 0) [[unlikely]]
     note_unmapping(call);

@@ -61,7 +61,7 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
   if ((marks & kMarkedByFiles) != 0) ask_files(guard, call);
   const Adapted& adapted = call.adapted;
   // The common way forgets that a call was changed.
-  if (adapted.clients != 0 || adapted.delay_exit_ns != 0 || call.is_injected != 0) return Plan::call;
+  if (adapted.clients != 0 || adapted.delay_exit_ns != 0 || call.is_altered != 0) return Plan::call;
   // If a signal interrupts a trapped call just before it is made, that call begins again (cancel.cc), and clients would
   // be asked twice. A call with a plan does not begin again.
   return is_on_trap_stack(call) ? Plan::call : Plan::common;
@@ -115,7 +115,7 @@ Plan save_for_shared(Call& call) {
   Thread& thread = *call.thread;
   Saved& saved = thread.saved[thread.saved_depth % kSaved];
   saved = {call.return_address, call.flags,   static_cast<std::uint32_t>(call.number),
-           call.is_injected,    call.control, syscost_forbids_ticks == 0 ? read_ticks() : 0};
+           call.is_altered,    call.control, syscost_denies_ticks == 0 ? read_ticks() : 0};
   ++thread.saved_depth;
   return Plan::shared_stack;
 }
@@ -231,7 +231,7 @@ void return_from_shared(const Guard& guard, Call& call, std::uint64_t now) {
   call.control = saved.control;
   call.start = saved.start;
   call.abi = 0;
-  call.is_injected = saved.is_injected;
+  call.is_altered = saved.is_altered;
   --thread.saved_depth;
   record(guard, call, now);
 }
@@ -328,7 +328,7 @@ Plan prepare(const Guard& guard, Call& call) {
       if (is_in_our_process()) give_unused_memory_back(guard);
       break;
     case SYS_exit:
-      // Under a filter that forbids our calls the record stays, and no one else gets it.
+      // Under a filter that denies our calls the record stays, and no one else gets it.
       if (syscost_state.stood_aside == StoodAside::own_filter) break;
       if (call.thread != &syscost_foreign_thread && !is_lent(call.thread)) {
         Thread& thread = *call.thread;

@@ -136,7 +136,7 @@ void prepare_sigtimedwait(const Guard& guard, Call& call) {
 const Time* time_left(const Call& call, Time& into) {
   if (call.given.rdx == 0) return nullptr;
   if (!read_user(call.given.rdx, into)) return &into;
-  if (syscost_forbids_ticks != 0) return &into;
+  if (syscost_denies_ticks != 0) return &into;
   constexpr std::int64_t kNsPerSecond = 1'000'000'000;
   const auto passed = static_cast<std::int64_t>(to_ns(read_ticks() - call.start));
   into.seconds -= passed / kNsPerSecond;

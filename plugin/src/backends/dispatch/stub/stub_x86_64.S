@@ -139,17 +139,17 @@ syscost_undispatched_begin:
         .endif
         .endm
 
-/* The same where armed or not: the common call stamps only while armed, which nothing is when ticks are forbidden. */
+/* The same where armed or not: the common call stamps only while armed, which nothing is when ticks are denied. */
         .macro stamp_rsi_if_allowed
         xor %esi, %esi
-        cmpb $0, syscost_forbids_ticks(%rip)
+        cmpb $0, syscost_denies_ticks(%rip)
         jne 9f
         stamp_rsi
 9:
         .endm
 
         .macro stamp_start_if_allowed
-        cmpb $0, syscost_forbids_ticks(%rip)
+        cmpb $0, syscost_denies_ticks(%rip)
         jne 9f
         stamp_start
 9:

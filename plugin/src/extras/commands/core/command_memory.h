@@ -25,7 +25,7 @@ class CommandMemory {
   CommandMemory& operator=(const CommandMemory&) = delete;
 
   /// The text by which these programs find the memory in which they count.
-  virtual std::string command_memory() const = 0;
+  virtual std::string memory_name() const = 0;
   /// When the command has ended: each is a lost event of Backend::hidden_losses(), too.
   virtual std::vector<BlindSpot> blind_spots() const = 0;
 

@@ -165,7 +165,7 @@ class CommandBackend final : public Backend, private ProgramReader, private Comm
            "not "
            "in the rows, and of the execve that began the program there is no time";
   }
-  std::string command_memory() const override;
+  std::string memory_name() const override;
   std::vector<BlindSpot> blind_spots() const override;
 
   std::optional<AcquiredLane> acquire_lane() override { return std::nullopt; }
@@ -187,7 +187,7 @@ class CommandBackend final : public Backend, private ProgramReader, private Comm
   Generation generation_ = 0;
 };
 
-std::string CommandBackend::command_memory() const {
+std::string CommandBackend::memory_name() const {
   std::array<char, 96> text{};
   // As /proc has it: it may be that of an outer PID namespace.
   std::array<char, 16> self{};

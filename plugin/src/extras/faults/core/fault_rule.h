@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/own_work.h"
 #include "core/selector.h"
 #include "extras/trace/core/call_trace.h"
 #include "extras/where/core/call_stack.h"
@@ -88,13 +89,9 @@ struct FaultId {
 
 /// Puts faults into the program's calls, for a backend that makes or answers them. Any thread may call any function at
 /// any time; none makes a syscall or takes memory of the heap, except close() with hits.
-class FaultInjector {
+class FaultInjector : public OwnWorkListener {
  public:
   static constexpr std::string_view kExtension = "faults";  ///< Backend::extension()
-
-  virtual ~FaultInjector() = default;
-  FaultInjector(const FaultInjector&) = delete;
-  FaultInjector& operator=(const FaultInjector&) = delete;
 
   /// From now on the rule is asked. Fails if too many are open, if the calling thread's calls are not seen, or if the
   /// backend cannot do what the rule says.
@@ -128,12 +125,7 @@ class FaultInjector {
     return Failure{"the backend makes no calls in a fork child", "use --syscost_backend dispatch"};
   }
 
-  /// Until end_own_work() with the result, calls of the calling thread are syscost's, and meet no rule. May be nested.
-  virtual void* begin_own_work() = 0;
-  virtual void end_own_work(void* thread) = 0;
-
- protected:
-  FaultInjector() = default;
+  // Calls of a thread that works for syscost meet no rule (OwnWorkListener).
 };
 
 /// The numbers that a rule may have of those that a selector selects. `refused`: a syscall that it names, or the only

@@ -41,7 +41,8 @@ class Faults final : public FaultInjector, public Ability {
   void end_own_work(void* thread) override;
 
   void* find(std::string_view name) override {
-    return name == kExtension ? static_cast<FaultInjector*>(this) : nullptr;
+    if (name == FaultInjector::kExtension) return static_cast<FaultInjector*>(this);
+    return name == OwnWorkListener::kExtension ? static_cast<OwnWorkListener*>(this) : nullptr;
   }
 
  private:

@@ -55,6 +55,11 @@ struct BookedRule {
   bool has(std::uint32_t number) const { return (numbers[number / 64] >> number % 64 & 1) != 0; }
 };
 
+/// By a rule's place: its generation, if it was for a thread that has ended. Another may get the thread's id.
+struct EndedRules {
+  std::uint64_t generation[kFaultRules];
+};
+
 /// All zero at first. By the process, but for the counts of a rule.
 struct FaultBook {
   std::atomic<std::uint64_t> opened;                           ///< Rules so far, by all backends of the process.

@@ -201,4 +201,8 @@ void Faults::end_own_work(void* thread) {
   static_cast<std::atomic<std::uint8_t>*>(thread)->fetch_sub(1, std::memory_order_acq_rel);
 }
 
+std::unique_ptr<Ability> make_faults(Shared& shared, const ForkDetector& fork_detector) {
+  return std::make_unique<Faults>(shared, fork_detector);
+}
+
 }  // namespace syscost::seccomp

@@ -103,7 +103,7 @@ Verdict FaultJudge::ask_rules(const Notification& call) {
   const std::uint32_t used = places_used(book);
   for (std::uint32_t place = 0; place < used; ++place) {
     const std::uint64_t generation = book.rule[place].generation.load(std::memory_order_seq_cst);
-    if (generation == 0 || generation == ledger_.ended[place] || !is_for(book, book.rule[place], call)) continue;
+    if (generation == 0 || generation == ledger_.ended_rules.generation[place] || !is_for(book, book.rule[place], call)) continue;
     matches[count++] = {generation, place};
   }
   if (count == 0 || !is_of_program(call.thread)) return {};
@@ -175,7 +175,7 @@ void FaultJudge::note_end(std::int32_t thread) {
     const BookedRule& rule = shared_.faults.rule[place];
     const std::uint64_t generation = rule.generation.load(std::memory_order_seq_cst);
     if (generation == 0) continue;
-    if (rule.thread == thread) ledger_.ended[place] = generation;
+    if (rule.thread == thread) ledger_.ended_rules.generation[place] = generation;
     ThreadCount* const count = rule.is_per_thread ? find_count(generation, thread) : nullptr;
     if (count != nullptr && count->generation == generation) count->thread = 0;
   }

@@ -230,7 +230,7 @@ bool may_be_filtered() {
   return load(syscost_string_copies.may_be_filtered);
 }
 bool has_clock() {
-  return syscost_state.ns_per_tick != 0 && syscost_forbids_ticks == 0;
+  return syscost_state.ns_per_tick != 0 && syscost_denies_ticks == 0;
 }
 /// By a call, or by the clock alone where a filter may forbid the call.
 bool can_wait() {
@@ -308,7 +308,7 @@ inline ChosenRule choose_of(const Guard& guard, const Call& call, std::uint32_t 
 
 /// For column `injected`.
 void note_change(Call& call, bool is_changed) {
-  if (is_changed) call.is_injected = 1;
+  if (is_changed) call.is_altered = 1;
 }
 
 /// True if the rule lets no more bytes through; the rule counts the call's bytes when it comes back.

@@ -56,7 +56,7 @@ struct Cell {
   std::uint64_t latency_max_ns;
   std::uint64_t bytes;         ///< That calls moved or mapped.
   std::uint64_t bytes_second;  ///< Short calls, or what calls unmapped.
-  std::uint64_t injected;      ///< Calls that a fault answered or changed (faults.h).
+  std::uint64_t altered;      ///< Calls that a fault answered or changed (faults.h).
   std::uint64_t buckets[kBuckets];
 };
 
@@ -84,7 +84,7 @@ struct Saved {
   std::uint64_t return_address;
   std::uint64_t flags;
   std::uint32_t number;
-  std::uint32_t is_injected;
+  std::uint32_t is_altered;
   Control control;
   std::uint64_t start;
 };
@@ -153,7 +153,7 @@ struct LogRecord {
   std::uint32_t has_latency;
   std::uint32_t is_kept;
   std::uint32_t stack;  ///< CallDetail::origin
-  std::uint32_t is_injected;
+  std::uint32_t is_altered;
   std::uint32_t thread;  ///< Its record's index.
   std::uint32_t born;    ///< As in Life.
 };
@@ -238,8 +238,8 @@ extern syscost::signal_safe::Thread syscost_foreign_thread;
 extern syscost::signal_safe::Thread syscost_child_thread;
 /// The kernel reads this before it dispatches: 1 = dispatch, 0 = let pass.
 extern char syscost_selector;
-/// The program has forbidden itself to read the time-stamp counter: the kernel kills a thread that reads it.
-extern char syscost_forbids_ticks;
+/// The program has denied itself the time-stamp counter: the kernel kills a thread that reads it.
+extern char syscost_denies_ticks;
 /// 0 only while no lane is armed and no client looks at calls: then a patched site need not look any further. Bits: 1 =
 /// a lane is armed; 2 = a client has marked numbers (call.h).
 extern char syscost_any_armed;
