@@ -30,7 +30,6 @@
 #include "core/window_book.h"
 #include "empty_pair.skel.h"
 #include "extras/scheduler/core/scheduler_trace.h"
-#include "extras/scheduler/core/scheduler_wish.h"
 #include "os/memory.h"
 
 namespace {

@@ -147,7 +147,7 @@ struct SyscallRow {
   Measured carried_in;
   Measured denied;
   Measured errors;
-  Measured altered;        ///< The part of `calls` that a fault answered or changed.
+  Measured altered;         ///< The part of `calls` that a fault answered or changed.
   Measured per_run_calls;   ///< The part of `calls` made once per run of a benchmark's loop; if known.
   Measured per_run_errors;  ///< The part of `errors` made once per run of a benchmark's loop; if known.
   Measured bytes;           ///< Moved by I/O, or mapped, by `calls`.

@@ -42,8 +42,8 @@ std::optional<Spread> spread_in(std::span<double> values);
 /// The things that a window left open, by whether its process ran it again.
 ///
 /// A process makes some things once and keeps them: a pool of threads, a log, a library that is loaded at its first
-/// use. The first window that needs one leaves it. A process that runs the window once cannot tell it from something that was forgotten. If
-/// the process runs the window again, what is made once is not left again.
+/// use. The first window that needs one leaves it. A process that runs the window once cannot tell it from something
+/// that was forgotten. If the process runs the window again, what is made once is not left again.
 struct LeftByTurn {
   double again = 0;  ///< The most that a later repetition of a process left.
   double once = 0;   ///< The most that a process's first repetition left more than each later one of that process.

@@ -41,7 +41,7 @@ struct Capabilities {
   bool carried_in = false;  ///< Calls that entered before the window.
   bool denied = false;      ///< Calls stopped by a seccomp filter.
   BytesKnown bytes = BytesKnown::none;
-  bool altered = false;    ///< Calls that a fault answered or changed.
+  bool altered = false;     ///< Calls that a fault answered or changed.
   bool threads = false;     ///< Which threads made the calls of a process window.
   bool programs = false;    ///< Counts other programs too: child processes. True only if that was requested.
   std::uint32_t lanes = 0;  ///< How many threads can be inside thread scopes at once.
@@ -79,7 +79,7 @@ struct Crossing {
   bool is_short = false;             ///< It moved less than asked.
   bool is_sync_open = false;         ///< It opened with O_SYNC or O_DSYNC.
   bool is_kernel_file = false;       ///< It opened a path below /proc or /sys.
-  bool is_altered = false;          ///< A fault answered or changed it.
+  bool is_altered = false;           ///< A fault answered or changed it.
   bool is_kept = false;              ///< CallKeeper has a record of it.
   Maker maker = Maker::opener;       ///< Only from a backend that counts no entries.
 };

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "core/bytes.h"
-#include "core/call_origins.h"
+#include "core/extensions.h"
 #include "core/segments_held.h"
 #include "core/selector.h"
 #include "core/tally.h"
@@ -42,7 +42,7 @@ struct CostExtra {
   const CallOrigins* origins = nullptr;
   // With a CallKeeper only.
   std::uint64_t unkept = 0;  ///< Calls in the table without a record.
-  SegmentsHeld segments;         ///< Which events are the window's.
+  SegmentsHeld segments;     ///< Which events are the window's.
 };
 
 struct DeleteCostExtra {

@@ -168,7 +168,7 @@ struct Tally {
   std::uint64_t by_started_threads = 0;  ///< Those of `entries`, or of `calls` where only these are counted, by
                                          ///< threads that began while the window was open.
   std::uint64_t by_older_threads = 0;    ///< The same by older ones, but for the thread that opened the window.
-  std::uint64_t altered = 0;            ///< Those of `calls` (seccomp: of `entries`) that a fault answered or changed.
+  std::uint64_t altered = 0;             ///< Those of `calls` (seccomp: of `entries`) that a fault answered or changed.
   ErrnoCounts errors;                    ///< Errors of `calls`, by errno.
   SparseHistogram latency;               ///< One value per returned entry.
 
@@ -208,8 +208,8 @@ struct Tally {
 
   void clear() {
     entries = calls = restarts = no_return = carried_in = denied = 0;
-    bytes = bytes_released = short_calls = kernel_files = sync_opens = altered = by_started_threads =
-        by_older_threads = 0;
+    bytes = bytes_released = short_calls = kernel_files = sync_opens = altered = by_started_threads = by_older_threads =
+        0;
     errors.clear();
     latency.clear();
   }

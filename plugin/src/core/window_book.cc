@@ -4,8 +4,7 @@
 #include <algorithm>
 #include <mutex>
 
-#include "core/call_keeper.h"
-#include "core/program_reader.h"
+#include "core/extensions.h"
 
 namespace syscost {
 

@@ -7,14 +7,16 @@ namespace syscost::session {
 
 std::span<const BackendWish* const> backend_wishes() {
   static const BackendWish* const wishes[] = {
-      &kFaultWish,     &kTraceWish, &kStackWish,
-      &kSchedulerWish,
+    &kFaultWish,
+    &kTraceWish,
+    &kStackWish,
+    &kSchedulerWish,
 #if SYSCOST_HAS_DISPATCH
-      &kCommandWish,
+    &kCommandWish,
 #endif
-      &kChildrenWish,
+    &kChildrenWish,
 #if SYSCOST_HAS_GPU_IOCTL
-      &kDriverWish,
+    &kDriverWish,
 #endif
   };
   return wishes;

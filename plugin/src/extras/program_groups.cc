@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // The list of the groups of BPF programs that extras add to those of the eBPF backend.
-#include "backends/ebpf/program_group.h"
+#include "extras/program_groups.h"
 
 #include <span>
-
-#include "extras/children/ebpf/children_group.h"
-#include "extras/scheduler/ebpf/scheduler_group.h"
 
 namespace syscost::ebpf {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/backend.h"
-#include "core/program_reader.h"
+#include "core/extensions.h"
 
 namespace syscost::testing {
 

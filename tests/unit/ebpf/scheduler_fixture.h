@@ -24,7 +24,6 @@
 
 #include "backends/ebpf/ebpf_backend.h"
 #include "extras/scheduler/core/scheduler_trace.h"
-#include "extras/scheduler/core/scheduler_wish.h"
 #include "os/memory.h"
 
 namespace syscost::ebpf {

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/program_reader.h"
+#include "core/extensions.h"
 #include "extras/children/core/children_wish.h"
 #include "in_child.h"
 #include "no_wait_killable.h"

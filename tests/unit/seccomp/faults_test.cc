@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/program_reader.h"
+#include "core/extensions.h"
 #include "no_wait_killable.h"
 #include "os/own_calls.h"
 #include "seccomp_faults.h"
@@ -310,8 +310,8 @@ TEST_F(SeccompFaults, MayBeForOneDescriptor) {
 TEST_F(SeccompFaults, SeeCallsThatAFilterLeavesOutOfTheCounts) {
   EXPECT_EQ(in_child([] {
               const auto filter = Filter::parse("getuid");
-              const auto backend = open_backend(BackendRequest{.filter = filter.value().get()}.add(
-                  UnselectedCallsWish{}));
+              const auto backend =
+                  open_backend(BackendRequest{.filter = filter.value().get()}.add(UnselectedCallsWish{}));
               REQUIRE(backend.ok());
               open_rule(*backend.value(), rule_for({SYS_getppid}, EIO));
               REQUIRE(entries_of(*backend.value(), kGetppid, [] { REQUIRE(error_of_getppid() == EIO); }) == 0);

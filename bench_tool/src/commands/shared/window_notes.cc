@@ -64,7 +64,7 @@ std::vector<std::string> injected_warnings(const std::vector<judge::Comparison>&
     if (!row.is_paired() || !judge::differ_by_faults(*row.old_window, *row.new_window)) continue;
     std::vector<std::string>& names = !stats::has_altered(*row.old_window)   ? of_after
                                       : !stats::has_altered(*row.new_window) ? of_before
-                                                                              : of_both;
+                                                                             : of_both;
     names.push_back(row.name);
   }
   std::vector<std::string> warnings;

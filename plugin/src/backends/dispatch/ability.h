@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/backend_request.h"
 #include "backends/dispatch/segments.h"
 #include "backends/dispatch/stub/common/state.h"
+#include "core/backend_request.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {

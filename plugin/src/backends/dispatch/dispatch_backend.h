@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "core/backend_request.h"
 #include "core/backend.h"
+#include "core/backend_request.h"
 #include "os/errors.h"
 
 namespace syscost::dispatch {

@@ -19,7 +19,7 @@
 #include "backends/ebpf/holder.h"
 #include "backends/ebpf/process_attachment.h"
 #include "backends/ebpf/segments.h"
-#include "core/program_reader.h"
+#include "core/extensions.h"
 #include "os/confinement.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
@@ -37,9 +37,7 @@ thread_local ThreadRegistration t_registration __attribute__((tls_model("initial
 class EbpfBackend final : public Backend {
  public:
   explicit EbpfBackend(ProcessAttachment programs)
-      : programs_(std::move(programs)),
-        segments_(programs_.memory()),
-        memory_(programs_.memory()) {
+      : programs_(std::move(programs)), segments_(programs_.memory()), memory_(programs_.memory()) {
     for (syscost_lane& lane : memory_.lanes().subspan(1)) store(lane.control, SYSCOST_FOLLOW_PROCESS);
     for (const AbilityMaker make : ability_makers()) {
       if (std::unique_ptr<Ability> ability = make(programs_)) abilities_.push_back(std::move(ability));

@@ -196,13 +196,15 @@ Result<LoadedPrograms> LoadedPrograms::load(const ProgramRequest& request) {
 
 std::vector<int> LoadedPrograms::counting_programs() const {
   std::vector<bpf_program*> programs = own_programs(*skeleton_, attachment_);
-  for (const auto& [group, much] : groups_of(request_)) append(programs, group->programs(*skeleton_, attachment_).counting);
+  for (const auto& [group, much] : groups_of(request_))
+    append(programs, group->programs(*skeleton_, attachment_).counting);
   return descriptors_of(programs);
 }
 
 std::vector<int> LoadedPrograms::following_programs() const {
   std::vector<bpf_program*> programs;
-  for (const auto& [group, much] : groups_of(request_)) append(programs, group->programs(*skeleton_, attachment_).following);
+  for (const auto& [group, much] : groups_of(request_))
+    append(programs, group->programs(*skeleton_, attachment_).following);
   return descriptors_of(programs);
 }
 
@@ -224,7 +226,8 @@ std::vector<int> LoadedPrograms::further_maps() const {
   std::vector<int> maps;
   if (request_.details.any()) maps.push_back(libbpf().bpf_map__fd(skeleton_->maps.detail_cells));
   for (const auto& [group, much] : groups_of(request_)) {
-    for (const SharedMap& shared : group->shared_maps(much)) maps.push_back(libbpf().bpf_map__fd(shared.of(*skeleton_)));
+    for (const SharedMap& shared : group->shared_maps(much))
+      maps.push_back(libbpf().bpf_map__fd(shared.of(*skeleton_)));
   }
   return maps;
 }

@@ -118,8 +118,8 @@ class ProcessAttachment {
   std::string why_alone_;
   SharedMemory memory_;
   bool is_counted_by_groups_ = false;  ///< ProgramGroup::counts_calls().
-  std::uint64_t missed_before_ = 0;  ///< Runs that the kernel skipped before this process enrolled.
-  std::uint64_t missed_runs_ = 0;    ///< As last asked; of the programs, since they were loaded.
+  std::uint64_t missed_before_ = 0;    ///< Runs that the kernel skipped before this process enrolled.
+  std::uint64_t missed_runs_ = 0;      ///< As last asked; of the programs, since they were loaded.
   // As at the last check.
   std::uint64_t entered_twice_ = 0;
   std::uint64_t unresolved_ = 0;

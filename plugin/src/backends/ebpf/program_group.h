@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// ProgramGroup: BPF programs that look for more than a process's own calls, for an extra. extras/program_groups.cc lists
-// the groups; what counts the calls knows none of them. A process that wants a group has programs of its own.
+// ProgramGroup: BPF programs that look for more than a process's own calls, for an extra. extras/program_groups.cc
+// lists the groups; what counts the calls knows none of them. A process that wants a group has programs of its own.
 #pragma once
 
 #include <cstddef>

@@ -16,7 +16,7 @@
 namespace syscost::ebpf {
 
 struct ProgramRequest {
-  DetailRequest details = {};                         ///< How to separate calls of one syscall.
+  DetailRequest details = {};                          ///< How to separate calls of one syscall.
   std::array<std::uint32_t, kProgramGroups> wanted{};  ///< ProgramGroup::wanted(), in the order of program_groups().
 
   /// True if the programs cannot be shared: what they look for, and find, is this process's business.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Ability: what the seccomp backend can do beside counting, for an extra. ability_makers() lists them; the backend knows
-// none of them.
+// Ability: what the seccomp backend can do beside counting, for an extra. ability_makers() lists them; the backend
+// knows none of them.
 #pragma once
 
 #include <memory>

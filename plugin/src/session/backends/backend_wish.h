@@ -35,11 +35,11 @@ struct BackendWish {
   /// Tells the backend.
   void (*tell)(const Options& options, BackendRequest& request) = nullptr;
 
-  /// For a wish that few backends fulfil: `automatic` tries only these, and this says what for ("make calls fail"). Null:
-  /// it tries all, so that the user hears why each one refuses.
+  /// For a wish that few backends fulfil: `automatic` tries only these, and this says what for ("make calls fail").
+  /// Null: it tries all, so that the user hears why each one refuses.
   const char* narrows_to = nullptr;
-  /// True if the program may want it later. The backend is told then, too; `automatic` prefers one that fulfils it. Null:
-  /// never.
+  /// True if the program may want it later. The backend is told then, too; `automatic` prefers one that fulfils it.
+  /// Null: never.
   bool (*is_expected)() = nullptr;
   /// Opens another backend in the place of the candidate; empty = it does not. Null: never.
   std::optional<OpenedBackend> (*open_instead)(const BackendCandidate& candidate, const Options& options) = nullptr;

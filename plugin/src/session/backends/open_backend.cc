@@ -258,9 +258,10 @@ std::shared_ptr<void> hold_shared([[maybe_unused]] const Options& options) {
   const bool is_ebpf = options.backend == BackendChoice::automatic || options.backend == BackendChoice::ebpf;
   const auto wishes = backend_wishes();
   // What more is wanted needs another backend, or a helper for each process.
-  const bool wants_more = options.details.any() || std::any_of(wishes.begin(), wishes.end(), [&](const BackendWish* wish) {
-                            return wish->is_wanted(options) || is_expected(*wish);
-                          });
+  const bool wants_more =
+      options.details.any() || std::any_of(wishes.begin(), wishes.end(), [&](const BackendWish* wish) {
+        return wish->is_wanted(options) || is_expected(*wish);
+      });
   if (is_ebpf && !wants_more) return ebpf::hold_helper();
 #endif
   return nullptr;

@@ -13,7 +13,7 @@
 
 #include "core/backend.h"
 #include "core/cost_data.h"
-#include "core/own_work.h"
+#include "core/extensions.h"
 #include "core/window_book.h"
 #include "os/errors.h"
 #include "session/options/options.h"

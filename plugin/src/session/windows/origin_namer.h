@@ -8,7 +8,7 @@
 
 namespace syscost::session {
 
-/// Finds the sites of calls that have origins (core/call_origins.h). Not thread-safe: the caller holds the lock of the
+/// Finds the sites of calls that have origins (core/extensions.h). Not thread-safe: the caller holds the lock of the
 /// rows. Makes syscalls: between windows only.
 class OriginNamer {
  public:

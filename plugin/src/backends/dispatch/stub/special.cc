@@ -115,7 +115,7 @@ Plan save_for_shared(Call& call) {
   Thread& thread = *call.thread;
   Saved& saved = thread.saved[thread.saved_depth % kSaved];
   saved = {call.return_address, call.flags,   static_cast<std::uint32_t>(call.number),
-           call.is_altered,    call.control, syscost_denies_ticks == 0 ? read_ticks() : 0};
+           call.is_altered,     call.control, syscost_denies_ticks == 0 ? read_ticks() : 0};
   ++thread.saved_depth;
   return Plan::shared_stack;
 }

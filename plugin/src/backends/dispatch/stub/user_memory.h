@@ -124,8 +124,8 @@ struct Stretch {
   std::uint64_t bytes;
 };
 
-// The most memory that the process has mapped, where the backend asks for it: the kernel is asked after each counted call
-// that maps memory.
+// The most memory that the process has mapped, where the backend asks for it: the kernel is asked after each counted
+// call that maps memory.
 //
 // The arguments of calls do not say it: MAP_FIXED replaces mappings, and munmap may be called for memory that is not
 // mapped. The kernel's own number stands in /proc/self/statm. Reading it is a call that the program does not make, so

@@ -14,8 +14,8 @@
 // cannot be recorded is counted as lost.
 //
 // The meaning of the events and the rules below were found by experiment: docs/backends.md. They are the same for
-// children, which have programs of their own; `child` is null for the process's own threads. Extras add groups of further
-// programs (extras/programs.bpf.h), which are loaded for a process that asks for them.
+// children, which have programs of their own; `child` is null for the process's own threads. Extras add groups of
+// further programs (extras/programs.bpf.h), which are loaded for a process that asks for them.
 #include "calls.bpf.h"
 
 #include "../../../extras/programs.bpf.h"

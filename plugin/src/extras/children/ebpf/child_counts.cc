@@ -12,7 +12,7 @@
 #include "backends/common/counts.h"
 #include "backends/common/self_test.h"
 #include "backends/ebpf/segments.h"
-#include "extras/children/ebpf/children_group.h"
+#include "extras/program_groups.h"
 #include "os/detached_process.h"
 #include "os/memory.h"
 

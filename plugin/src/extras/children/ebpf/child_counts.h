@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "backends/ebpf/ability.h"
-#include "core/program_reader.h"
+#include "core/extensions.h"
 #include "core/selector.h"
 #include "extras/children/bpf/children_shared.h"
 #include "os/own_calls.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "extras/children/ebpf/children_group.h"
+#include "extras/program_groups.h"
 
 #include "backends/ebpf/skeleton.h"
 #include "extras/children/bpf/children_shared.h"
@@ -16,8 +16,8 @@ class ChildrenGroup final : public ProgramGroup {
 
   std::vector<bpf_map*> maps(const syscost_bpf& object) const override {
     const auto& all = object.maps;
-    return {all.children,      all.child_cells,     all.child_slots, all.child_error_slots,
-            all.child_threads, all.program_numbers};
+    return {all.children,          all.child_cells,   all.child_slots,
+            all.child_error_slots, all.child_threads, all.program_numbers};
   }
   std::vector<SharedMap> shared_maps(std::uint32_t /*wanted*/) const override {
     return {{[](const syscost_bpf& object) { return object.maps.children; }, sizeof(syscost_children),

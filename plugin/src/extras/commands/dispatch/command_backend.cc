@@ -17,7 +17,7 @@
 #include "backends/common/counts.h"
 #include "backends/dispatch/memory.h"
 #include "backends/dispatch/probe.h"
-#include "core/program_reader.h"
+#include "core/extensions.h"
 #include "core/selector.h"
 #include "extras/commands/core/command_memory.h"
 #include "extras/commands/stub/command.h"

@@ -20,9 +20,8 @@ std::optional<Failure> refusal_of_command(const BackendCandidate& candidate, con
         "use --backend=dispatch"};
   }
   if (options.obstacle_inside_command->empty()) return std::nullopt;
-  return Failure{
-      candidate.name() + " counts inside the programs of a command, and " + *options.obstacle_inside_command,
-      "use --backend=ebpf or --backend=seccomp"};
+  return Failure{candidate.name() + " counts inside the programs of a command, and " + *options.obstacle_inside_command,
+                 "use --backend=ebpf or --backend=seccomp"};
 }
 
 std::optional<OpenedBackend> open_inside(const BackendCandidate& candidate, const Options& options) {

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/own_work.h"
+#include "core/extensions.h"
 #include "core/selector.h"
 #include "extras/trace/core/call_trace.h"
 #include "extras/where/core/call_stack.h"

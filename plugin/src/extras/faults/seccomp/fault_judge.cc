@@ -103,7 +103,8 @@ Verdict FaultJudge::ask_rules(const Notification& call) {
   const std::uint32_t used = places_used(book);
   for (std::uint32_t place = 0; place < used; ++place) {
     const std::uint64_t generation = book.rule[place].generation.load(std::memory_order_seq_cst);
-    if (generation == 0 || generation == ledger_.ended_rules.generation[place] || !is_for(book, book.rule[place], call)) continue;
+    if (generation == 0 || generation == ledger_.ended_rules.generation[place] || !is_for(book, book.rule[place], call))
+      continue;
     matches[count++] = {generation, place};
   }
   if (count == 0 || !is_of_program(call.thread)) return {};

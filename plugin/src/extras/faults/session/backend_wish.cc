@@ -32,9 +32,10 @@ std::optional<Failure> seccomp_refusal(const Options& options) {
 
 std::optional<Failure> refusal_of_faults(const BackendCandidate& candidate, [[maybe_unused]] const Options& options) {
   if (candidate.choice == BackendChoice::ebpf) {
-    return Failure{"backend ebpf only counts calls, and cannot make one fail (--syscost_inject) or forbid it "
-                   "(--syscost_forbid)",
-                   "use --syscost_backend dispatch or seccomp, which need no privilege, or leave these out"};
+    return Failure{
+        "backend ebpf only counts calls, and cannot make one fail (--syscost_inject) or forbid it "
+        "(--syscost_forbid)",
+        "use --syscost_backend dispatch or seccomp, which need no privilege, or leave these out"};
   }
 #if SYSCOST_HAS_SECCOMP
   if (candidate.choice == BackendChoice::seccomp) return seccomp_refusal(options);

@@ -51,6 +51,13 @@ class SchedulerEventSink {
   ~SchedulerEventSink() = default;
 };
 
+/// In a BackendRequest: keep the events of the scheduler.
+struct SchedulerWish {
+  static constexpr std::string_view kWish = "scheduler";
+
+  std::uint32_t events = 0;  ///< In a window there is room for so many.
+};
+
 class SchedulerTrace {
  public:
   static constexpr std::string_view kExtension = "scheduler";  ///< Backend::extension()

@@ -16,7 +16,7 @@
 #include <string_view>
 
 #include "backends/ebpf/segments.h"
-#include "extras/scheduler/ebpf/scheduler_group.h"
+#include "extras/program_groups.h"
 #include "os/detached_process.h"
 #include "os/memory.h"
 #include "os/spin_lock.h"
@@ -222,10 +222,9 @@ Result<void> SchedulerEvents::prove(Backend& backend) {
 std::unique_ptr<Ability> make_scheduler_events(const ProcessAttachment& programs) {
   const std::vector<std::span<std::byte>>& maps = programs.memory().of(scheduler_group());
   if (maps.empty()) return nullptr;
-  return std::make_unique<SchedulerEvents>(
-      std::span(reinterpret_cast<syscost_scheduler_block*>(maps[0].data()),
-                maps[0].size() / sizeof(syscost_scheduler_block)),
-      programs.fork_detector());
+  return std::make_unique<SchedulerEvents>(std::span(reinterpret_cast<syscost_scheduler_block*>(maps[0].data()),
+                                                     maps[0].size() / sizeof(syscost_scheduler_block)),
+                                           programs.fork_detector());
 }
 
 }  // namespace syscost::ebpf

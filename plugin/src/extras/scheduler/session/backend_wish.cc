@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "extras/backend_wishes.h"
-#include "extras/scheduler/core/scheduler_wish.h"
+#include "extras/scheduler/core/scheduler_trace.h"
 
 namespace syscost::session {
 namespace {

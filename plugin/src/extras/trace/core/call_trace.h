@@ -2,7 +2,7 @@
 //
 // CallTrace: the calls of a backend one by one, where --syscost_trace asks for them.
 //
-// A call of a window either has an event here, or is counted as unkept because there was no room (core/call_keeper.h):
+// A call of a window either has an event here, or is counted as unkept because there was no room (core/extensions.h):
 // events + unkept calls = calls, in every window.
 #pragma once
 
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call_keeper.h"
+#include "core/extensions.h"
 #include "core/segments_held.h"
 #include "core/syscall_id.h"
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/call_origins.h"
+#include "core/extensions.h"
 
 namespace syscost {
 

@@ -88,8 +88,8 @@ class CallSites final : public OriginNamer {
   std::vector<Failure> failures_;
 };
 
-/// Those of the session, made with the helper that is installed when they are first needed. Takes no memory of the heap: a
-/// test would notice. Call it with the recorder's lock, or in a process with one thread.
+/// Those of the session, made with the helper that is installed when they are first needed. Takes no memory of the
+/// heap: a test would notice. Call it with the recorder's lock, or in a process with one thread.
 CallSites& call_sites_of(Measurement& shared);
 
 }  // namespace syscost::session

@@ -66,7 +66,8 @@ namespace syscost {
 
 std::vector<CallSite> call_sites(const Cost& cost, std::string_view selector) {
   const KeptErrno kept;
-  return cost.available() ? session::process_session().part<session::CallLines>().sites(cost, selector) : std::vector<CallSite>();
+  return cost.available() ? session::process_session().part<session::CallLines>().sites(cost, selector)
+                          : std::vector<CallSite>();
 }
 
 }  // namespace syscost

@@ -58,7 +58,7 @@ struct Call {
   Thread* thread;   ///< On a trap stack also: this call is under way. Null = the stack is free.
   Arguments given;  ///< The program passed these, and gets them back.
   std::uint32_t abi;
-  std::uint32_t is_altered;    ///< A fault answered or changed the call. The stub clears it with `abi`.
+  std::uint32_t is_altered;     ///< A fault answered or changed the call. The stub clears it with `abi`.
   std::uint64_t stack_pointer;  ///< The caller's.
   std::uint64_t frame_pointer;  ///< The caller's rbp, while it is counted with --syscost_where.
 };
@@ -75,8 +75,8 @@ inline bool is_on_trap_stack(const Call& call) {
 static_assert(offsetof(Call, result) == 128 && offsetof(Call, number) == 136 && offsetof(Call, control) == 144);
 static_assert(offsetof(Call, start) == 152 && offsetof(Call, return_address) == 160 && offsetof(Call, flags) == 168);
 static_assert(offsetof(Call, thread) == 176 && offsetof(Call, given) == 184 && offsetof(Call, used) == 0);
-static_assert(offsetof(Call, abi) == 232 && offsetof(Call, is_altered) == 236 &&
-              offsetof(Call, stack_pointer) == 240 && sizeof(Call) <= 256);
+static_assert(offsetof(Call, abi) == 232 && offsetof(Call, is_altered) == 236 && offsetof(Call, stack_pointer) == 240 &&
+              sizeof(Call) <= 256);
 static_assert(offsetof(Thread, lane) == 0 && sizeof(Thread) == 512 && offsetof(Lane, control) == 0);
 static_assert(offsetof(Thread, signal_stack) == 400 && offsetof(Stack, start) == 0 && offsetof(Stack, bytes) == 16);
 static_assert(offsetof(Thread, runs_on_at) == 504);

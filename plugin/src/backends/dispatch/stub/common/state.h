@@ -56,7 +56,7 @@ struct Cell {
   std::uint64_t latency_max_ns;
   std::uint64_t bytes;         ///< That calls moved or mapped.
   std::uint64_t bytes_second;  ///< Short calls, or what calls unmapped.
-  std::uint64_t altered;      ///< Calls that a fault answered or changed (faults.h).
+  std::uint64_t altered;       ///< Calls that a fault answered or changed (faults.h).
   std::uint64_t buckets[kBuckets];
 };
 
@@ -70,7 +70,7 @@ struct Account {
   std::uint64_t dirty[kBanks][kSlots / 64];
   std::uint64_t dirty_errors[kBanks][kErrorSlots / 64];
   std::uint64_t unkept[kBanks];  ///< Calls in the cells without an event (trace.h).
-  Places* places[kBanks];          ///< For calls that are counted by their stacks (where.h); null = there are none.
+  Places* places[kBanks];        ///< For calls that are counted by their stacks (where.h); null = there are none.
   bool is_shared;
 };
 
