@@ -285,7 +285,7 @@ TEST(FaultOutcome, EndReportsAreReadLineByLine) {
 TEST(FaultOutcome, LeaksAreThoseThatTheFailureDoesNotMakeItself) {
   Observed observed = passed();
   observed.descriptors_left = 1;
-  observed.left_things = "5 file /tmp/x";
+  observed.left_open = "5 file /tmp/x";
   EXPECT_EQ(outcome(observed, kOpen), Outcome::leaked);
   EXPECT_NE(outcome(observed, kClose), Outcome::leaked) << "a failed close() leaves its descriptor";
   observed.descriptors_left = 2;

@@ -148,7 +148,7 @@ std::optional<Failure> refusal_of_details(const BackendCandidate& candidate, con
   return std::nullopt;
 }
 
-OpenedBackend open(const Entry& entry, bool is_named, const Options& options) {
+OpenedBackend open_candidate(const Entry& entry, bool is_named, const Options& options) {
   const BackendCandidate candidate{entry.choice, is_named};
   if (std::optional<Failure> refused = refusal_of_details(candidate, options.details)) return *std::move(refused);
   for (const BackendWish* wish : backend_wishes()) {
@@ -180,10 +180,10 @@ void add(std::string& list, const std::string& item) {
 
 /// The first of `tried` that works; `what` it would do, for the message.
 OpenedBackend open_first_of(const std::vector<const Entry*>& tried, const char* what, const Options& options) {
-  if (tried.size() == 1) return open(*tried.front(), false, options);
+  if (tried.size() == 1) return open_candidate(*tried.front(), false, options);
   std::string reasons, fixes, first_parts;
   for (const Entry* entry : tried) {
-    OpenedBackend backend = open(*entry, false, options);
+    OpenedBackend backend = open_candidate(*entry, false, options);
     if (backend.ok()) {
       earlier_failures_text() = first_parts.empty() ? first_parts : first_parts + " (see --syscost_doctor)";
       return backend;
@@ -248,7 +248,7 @@ void name_requests(const Options& options) {
 OpenedBackend open_backend(const Options& options) {
   earlier_failures_text().clear();
   for (const Entry& entry : kBackends) {
-    if (options.backend == entry.choice) return open(entry, true, options);
+    if (options.backend == entry.choice) return open_candidate(entry, true, options);
   }
   return open_first(options);
 }

@@ -68,7 +68,7 @@ std::optional<std::uint64_t> Leaks::peak_after_calls(const OpenThings& after, co
 
 void Leaks::prepare(OpenWindow& window) {
   forget();
-  if (window.is_command) return;
+  if (window.is_of_processes_below) return;
   // It may map memory, which is not the window's.
   const StackSource* const stacks =
       window.opened != nullptr ? window.opened->backend->extension<StackSource>() : nullptr;

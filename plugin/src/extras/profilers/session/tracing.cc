@@ -53,7 +53,7 @@ void Tracing::end_rows() {
 // ---- a test ---------------------------------------------------------------------------------------------------------
 
 void Tracing::prepare(OpenWindow& window) {
-  if (window.kind != adapter::Kind::test || window.is_command) return;
+  if (window.kind != adapter::Kind::test || window.is_of_processes_below) return;
   shared_.recorder.enter_file();
   findings_.clear();
   is_whole_ = true;
