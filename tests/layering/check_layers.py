@@ -39,6 +39,7 @@ PLUGIN = {
     "backends/dispatch": ["backends/common", "backends/dispatch/stub", "backends/dispatch/stub/common", "core", "libc",
                           "os"],
     "backends/ebpf": ["backends/common", "backends/ebpf/helper", "core", "os"],
+    "backends/ebpf/bpf": ["backends/ebpf", "core/tables"],
     "backends/ebpf/helper": ["backends/ebpf", "os"],
     "backends/seccomp": ["backends/common", "core", "libc", "os"],
     "bench_run": ["agent/common", "agent/find", "agent/inject", "csv", "os", "session", "session/options"],
@@ -54,15 +55,15 @@ PLUGIN = {
     "session/two_process": ["core", "libc", "os", "session", "session/backends", "session/options", "session/process",
                             "session/run", "session/windows"],
     # The rooms of extras. A part of a room may know what the layer it is for may know, and that layer.
-    "extras": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "extras/children/ebpf", "extras/crash/dispatch", "extras/crash/session",
-               "extras/faults/dispatch", "extras/faults/options", "extras/faults/seccomp", "extras/faults/session", "extras/leaks/dispatch",
-               "extras/leaks/ebpf", "extras/leaks/session", "extras/profilers/session", "extras/scheduler/ebpf",
-               "extras/trace/dispatch", "extras/trace/session", "extras/where/core", "extras/where/dispatch",
-               "extras/where/session", "os", "session", "session/backends", "session/options"],
-    "extras/children/core": [],
-    "extras/children/bpf": [],
-    "extras/children/ebpf": ["backends/common", "backends/ebpf", "core", "extras", "extras/children/bpf", "extras/children/core", "os"],
-    "extras/children/session": ["extras", "extras/children/core"],
+    "extras": ["backends/dispatch", "backends/ebpf", "backends/seccomp", "extras/children/ebpf", "extras/crash/dispatch",
+               "extras/crash/session", "extras/faults/dispatch", "extras/faults/options", "extras/faults/seccomp",
+               "extras/faults/session", "extras/leaks/dispatch", "extras/leaks/ebpf", "extras/leaks/session",
+               "extras/profilers/session", "extras/scheduler/ebpf", "extras/trace/dispatch", "extras/trace/session",
+               "extras/where/core", "extras/where/dispatch", "extras/where/session", "os", "session", "session/backends",
+               "session/options"],
+    "extras/children/bpf": ["backends/ebpf", "backends/ebpf/bpf"],
+    "extras/children/ebpf": ["backends/common", "backends/ebpf", "core", "extras", "extras/children/bpf", "os"],
+    "extras/children/session": ["extras"],
     "extras/commands/session": ["extras", "extras/commands/core", "extras/commands/dispatch", "session"],
     "extras/commands/dispatch": ["backends/common", "backends/dispatch", "core", "extras/commands/core",
                                  "extras/commands/stub", "os"],
@@ -91,6 +92,7 @@ PLUGIN = {
     "extras/gpu/stamps": ["extras/profilers", "extras/profilers/session", "os", "session"],
     "extras/leaks/dispatch": ["backends/dispatch", "backends/dispatch/stub", "backends/dispatch/stub/common",
                               "extras/leaks/core", "extras/trace/stub", "os"],
+    "extras/leaks/ebpf": ["backends/ebpf", "extras/leaks/core"],
     "extras/leaks/session": ["extras/leaks/core", "extras/where/core", "extras/where/session", "os", "session",
                              "session/process", "session/windows"],
     "extras/profilers": ["os"],
@@ -100,8 +102,7 @@ PLUGIN = {
     "extras/profilers/perf": ["extras/profilers", "extras/profilers/launcher", "os"],
     "extras/profilers/session": ["core", "csv", "extras/gpu/cupti", "extras/profilers", "os", "session", "session/options",
                                  "session/process", "session/run", "session/windows"],
-    "extras/scheduler/bpf": [],
-    "extras/leaks/ebpf": ["backends/ebpf", "extras/leaks/core"],
+    "extras/scheduler/bpf": ["backends/ebpf", "backends/ebpf/bpf"],
     "extras/scheduler/core": ["core"],
     "extras/scheduler/ebpf": ["backends/ebpf", "extras", "extras/scheduler/bpf", "extras/scheduler/core", "os"],
     "extras/scheduler/session": ["extras", "extras/scheduler/core"],
@@ -131,7 +132,8 @@ KNOTS = {
                                "extras/where/stub", "extras/where/stub/common"],
     "arguments": ["extras/trace/core"],
     "backends/dispatch": ["extras/trace/stub", "extras/where/stub/common"],
-    "backends/seccomp": ["extras/children/core", "extras/faults/seccomp"],
+    "backends/ebpf/bpf": ["extras/children/bpf"],
+    "backends/seccomp": ["extras/faults/seccomp"],
     "session/options": ["extras"],
     "session": ["extras/commands/options"],
     "session/two_process": ["extras/profilers/session"],
@@ -211,6 +213,8 @@ def includes(source, own, others):
                     text = file.read()
                 here = os.path.normpath(os.path.join(prefix, os.path.relpath(folder, root)))
                 for target in INCLUDE.findall(text):
+                    if target.startswith("../"):  # BPF code: its compiler knows no folder of ours
+                        target = os.path.relpath(os.path.join(folder, target), root)
                     there = folder_of(source, target, own + others)
                     if there is None and os.path.exists(os.path.join(folder, target)):
                         there = here

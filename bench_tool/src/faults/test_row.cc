@@ -117,7 +117,7 @@ void read_row(const fs::path& csv, const std::string& test, const Failure* failu
   observed.verdict = data.text(totals.outcome);
   observed.has_row = !observed.verdict.empty();  // else the test ended the process
   observed.descriptors_left = totals.descriptors_left.value_or(0);
-  observed.left_open = data.text(totals.left_things);
+  observed.left_open = data.text(totals.unclosed);
   // Where calls are shortened, no errno shows it; nor for a brk that fails.
   const std::string_view error = failure == nullptr ? std::string_view() : failure->error;
   const std::string_view errno_name = error.substr(0, error.size() - (error.ends_with(kLasting) ? 1 : 0));

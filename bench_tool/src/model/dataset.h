@@ -76,7 +76,7 @@ struct Totals {
   Measured children_left;
   Measured mapped_bytes_left;
   Measured peak_mapped_bytes;
-  NameId left_things = kNoName;  ///< As in the file: what the window left open.
+  NameId unclosed = kNoName;  ///< As in the file: what the window left open.
   Measured late;
   Measured lost;
 

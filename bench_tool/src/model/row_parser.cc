@@ -215,7 +215,7 @@ std::string RowParser::parse_totals(const csv::Row& row, Totals& totals) {
   if (std::string fault = check_outcome(row); !fault.empty()) return fault;
   totals.outcome = name(row, Column::kOutcome);
   totals.excludes = name(row, Column::kDetail);
-  totals.left_things = name(row, Column::kLeftOpen);
+  totals.unclosed = name(row, Column::kLeftOpen);
   Measured unused;  // no command prints these, but a cell that is not a number is a fault of the file
   return parse_fields(row, {{Column::kIterations, &totals.iterations},
                             {Column::kCountedIterations, &totals.counted_iterations},

@@ -326,8 +326,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
     if (const model::NameId outcome = data.samples[sample].totals.outcome; outcome != model::kNoName) {
       ++out.outcomes[data.text(outcome)];
     }
-    if (const model::NameId left = data.samples[sample].totals.left_things; left != model::kNoName) {
-      out.left_things.insert(data.text(left));
+    if (const model::NameId left = data.samples[sample].totals.unclosed; left != model::kNoName) {
+      out.unclosed.insert(data.text(left));
     }
     if (const model::NameId excludes = data.samples[sample].totals.excludes; excludes != model::kNoName) {
       out.excludes.insert(data.text(excludes));

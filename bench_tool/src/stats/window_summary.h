@@ -136,12 +136,12 @@ struct WindowSummary {
   LeftByTurn threads_by_turn;
   LeftByTurn children_by_turn;
   LeftByTurn mapped_bytes_by_turn;
-  std::set<std::string_view> left_things;  ///< The lists of the repetitions that left descriptors open.
-  std::optional<std::uint64_t> late;       ///< Sum.
-  std::optional<std::uint64_t> lost;       ///< Sum; above 0 every count is a lower bound.
-  std::optional<std::uint64_t> altered;    ///< Sum of the calls that faults answered or changed, where that is known.
-  std::string altered_by;                  ///< Its run's: --syscost_inject. Set by who compares two runs.
-  std::vector<SyscallSummary> syscalls;    ///< Most kernel time first, then most calls, then by name.
+  std::set<std::string_view> unclosed;   ///< The lists of the repetitions that left descriptors open.
+  std::optional<std::uint64_t> late;     ///< Sum.
+  std::optional<std::uint64_t> lost;     ///< Sum; above 0 every count is a lower bound.
+  std::optional<std::uint64_t> altered;  ///< Sum of the calls that faults answered or changed, where that is known.
+  std::string altered_by;                ///< Its run's: --syscost_inject. Set by who compares two runs.
+  std::vector<SyscallSummary> syscalls;  ///< Most kernel time first, then most calls, then by name.
   /// The part of their opens after which each write is a sync, under the name model::kSyncOpens. nullopt: not known, or
   /// the numbers are per pass.
   std::optional<SyscallSummary> sync_opens;

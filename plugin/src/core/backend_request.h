@@ -33,6 +33,11 @@ struct BackendRequest {
   std::map<std::string_view, std::shared_ptr<const void>> wishes = {};  ///< By name.
 };
 
+/// Count other programs, too: the processes below. A ProgramReader (extensions.h) has their calls.
+struct OtherProgramsWish {
+  static constexpr std::string_view kWish = "other programs";
+};
+
 /// See the calls that the filter leaves out, too, and count them not.
 struct UnselectedCallsWish {
   static constexpr std::string_view kWish = "unselected calls";

@@ -7,10 +7,10 @@ namespace syscost::session {
 
 std::span<const BackendWish* const> backend_wishes() {
   static const BackendWish* const wishes[] = {
-    &kFaultWish,
     &kTraceWish,
     &kStackWish,
     &kSchedulerWish,
+    &kFaultWish,
 #if SYSCOST_HAS_DISPATCH
     &kCommandWish,
 #endif

@@ -8,10 +8,10 @@
 
 namespace syscost::ebpf {
 
-/// Counts the processes below: the table of children, then their cells, [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
-const ProgramGroup& children_group();
-
 /// Keeps the scheduler's events: the head, then the events.
 const ProgramGroup& scheduler_group();
+
+/// Counts the processes below: the table of children, then their cells, [bank][slot - SYSCOST_FIRST_CHILD_SLOT].
+const ProgramGroup& children_group();
 
 }  // namespace syscost::ebpf

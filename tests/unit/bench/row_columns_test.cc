@@ -39,7 +39,7 @@ TEST(RowColumns, HoldMeasuresOfWindowsAndSyscalls) {
   EXPECT_EQ(totals.descriptors_left.value_or(0), 1U);
   EXPECT_EQ(totals.mapped_bytes_left.value_or(0), 4096U);
   EXPECT_EQ(totals.peak_mapped_bytes.value_or(0), 12288U);
-  EXPECT_EQ(loaded.data.text(totals.left_things), "5 file /x");
+  EXPECT_EQ(loaded.data.text(totals.unclosed), "5 file /x");
   const std::vector<model::SyscallRow> calls = loaded.data.rows_of(0);
   ASSERT_EQ(calls.size(), 1U);
   EXPECT_EQ(calls[0].bytes.value_or(0), 70000U);

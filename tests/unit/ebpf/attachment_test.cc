@@ -27,7 +27,6 @@
 #include "../sanitized.h"
 #include "backends/ebpf/ebpf_backend.h"
 #include "backends/ebpf/loaded_programs.h"
-#include "extras/children/core/children_wish.h"
 #include "in_child.h"
 #include "os/confinement.h"
 #include "os/descriptors.h"
@@ -56,7 +55,7 @@ Result<std::unique_ptr<Backend>> open_held(Held held) {
   }
   BackendRequest request;
   request.details.ioctls = held == Held::by_a_helper_of_its_own;
-  if (held == Held::by_a_helper_that_counts_children) request.add(ChildrenWish{});
+  if (held == Held::by_a_helper_that_counts_children) request.add(OtherProgramsWish{});
   return open_backend(request);
 }
 

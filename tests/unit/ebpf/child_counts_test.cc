@@ -138,6 +138,13 @@ TEST_F(ChildCountsTest, WaitForProgramsThatCountThem) {
   EXPECT_EQ(counts_.wait_for_programs(), 1U);
 }
 
+TEST_F(ChildCountsTest, NameOnlyTheirOwnSlots) {
+  Crossing crossing;
+  EXPECT_FALSE(counts_.name_call(SYSCOST_FIRST_CHILD_SLOT - 1, crossing));
+  EXPECT_FALSE(counts_.name_call(SYSCOST_FIRST_CHILD_SLOT + SYSCOST_CHILD_SLOTS, crossing));
+  EXPECT_TRUE(counts_.name_call(slot("cc", kWrite.number), crossing));
+}
+
 TEST_F(ChildCountsTest, HaveCrossingsThatNameTheProgram) {
   struct Named final : CrossingSink {
     void add(const Crossing& crossing) override {

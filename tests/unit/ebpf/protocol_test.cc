@@ -124,7 +124,7 @@ TEST_F(ProtocolTest, NumbersInAQuestionAreNotBelieved) {
   question.driver_thread_count = 255;
   for (auto& name : question.driver_threads) name.fill('x');  // no zero at the end
   const ProgramRequest request = request_of(question);
-  for (std::size_t i = 0; i < kProgramGroups; ++i) EXPECT_EQ(request.wanted[i], program_groups()[i]->most());
+  for (std::size_t i = 0; i < program_groups().size(); ++i) EXPECT_EQ(request.wanted[i], program_groups()[i]->most());
   const DetailRequest& details = request.details;
   EXPECT_EQ(details.rules.size(), kMaxRequestRules);
   ASSERT_EQ(details.driver_threads.size(), kMaxDriverThreads);

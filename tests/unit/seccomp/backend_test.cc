@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/extensions.h"
-#include "extras/children/core/children_wish.h"
 #include "in_child.h"
 #include "no_wait_killable.h"
 #include "os/confinement.h"
@@ -138,7 +137,7 @@ TEST_F(SeccompBackendTest, CountsUnderALimitOfFilesSizes) {
 
 TEST_F(SeccompBackendTest, CountsChildrenByProgramWhenAskedTo) {
   EXPECT_EQ(in_child([] {
-              Result<std::unique_ptr<Backend>> opened = open_backend(BackendRequest().add(ChildrenWish{}));
+              Result<std::unique_ptr<Backend>> opened = open_backend(BackendRequest().add(OtherProgramsWish{}));
               REQUIRE(opened.ok() && opened.value()->capabilities().programs);
               Backend& backend = *opened.value();
               REQUIRE(entries_of(backend, kGetppid, [] {

@@ -96,7 +96,7 @@ std::string many(double count, std::string_view one, std::string_view more) {
 /// others comes after a bar.
 std::string listed(const WindowSummary& window, std::string_view word) {
   std::string text;
-  for (std::string_view rest : window.left_things) {
+  for (std::string_view rest : window.unclosed) {
     std::string list;
     while (!rest.empty()) {
       std::string_view one = rest.substr(0, rest.find(';'));

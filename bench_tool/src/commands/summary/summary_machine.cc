@@ -83,7 +83,7 @@ Json window_json(const SummarizedRun& run, const stats::WindowSummary& window) {
           {"children_left", to_json(window.children_left)},
           {"mapped_bytes_left", to_json(window.mapped_bytes_left)},
           {"peak_mapped_bytes", to_json(window.peak_mapped_bytes)},
-          {"left_open", window.left_things},
+          {"left_open", window.unclosed},
           {"late_sum", to_json(window.late)},
           {"lost_sum", to_json(window.lost)},
           {"syscalls", std::move(syscalls)},

@@ -63,10 +63,11 @@ class EbpfBackend final : public Backend {
     if (!why.empty()) return "runs BPF programs of its own: " + why;
     std::string shared = "shares its BPF programs with other measured processes";
     if (missing_for_bpf(read_confinement().effective).empty()) return shared;
-    std::string flags;
-    for (const ProgramGroup* group : program_groups()) flags.append(group->flag()).append(", ");
-    return shared + "; " + flags.substr(0, flags.size() - 2) +
-           " and --syscost_detail need CAP_BPF and CAP_PERFMON in the test itself";
+    std::string flags = "; --syscost_detail";
+    const auto groups = program_groups();
+    for (const ProgramGroup* group : groups)
+      flags.append(group == groups.back() ? " and " : ", ").append(group->flag());
+    return shared + flags + " need CAP_BPF and CAP_PERFMON in the test itself";
   }
 
   std::string remark() const override {

@@ -81,7 +81,7 @@ std::vector<int> descriptors_of(const std::vector<bpf_program*>& programs) {
 /// By default the object loads no program, but it would make the maps of all groups.
 int choose_programs(syscost_bpf& skeleton, Attachment attachment, const ProgramRequest& request) {
   std::vector<bpf_program*> wanted = own_programs(skeleton, attachment);
-  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+  for (std::size_t i = 0; i < program_groups().size(); ++i) {
     const ProgramGroup& group = *program_groups()[i];
     const std::uint32_t much = request.wanted[i];
     for (bpf_map* map : group.maps(skeleton)) {

@@ -34,8 +34,7 @@ void leave_room_in_the_heap() {
 Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request) {
   if (request.needs_own_programs()) {
     Result<ProcessAttachment> alone = open_alone(request);
-    const auto groups = groups_of(request);
-    const std::string flag(groups.empty() ? "--syscost_detail" : groups.front().first->flag());
+    const std::string flag(request.details.any() ? "--syscost_detail" : groups_of(request).front().first->flag());
     if (alone.ok()) {
       alone.value().why_alone_ = flag + " needs them";
     } else if (!missing_for_bpf(read_confinement().effective).empty()) {
@@ -160,7 +159,7 @@ Result<void> ProcessAttachment::map_all(const Joined& joined, const ProgramReque
     if (!start.ok()) return start.failure();
     memory_.detail_cells = {static_cast<syscost_cell*>(start.value()), cells};
   }
-  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+  for (std::size_t i = 0; i < program_groups().size(); ++i) {
     if (request.wanted[i] == 0) continue;
     for (const SharedMap& shared : program_groups()[i]->shared_maps(request.wanted[i])) {
       start = map_shared(*next++, shared.bytes, shared.what);

@@ -35,11 +35,11 @@ struct SharedMemory {
   /// [bank][partition][slot - SYSCOST_SLOTS]; empty without details.
   std::span<syscost_cell> detail_cells{};
   /// What each group shares (ProgramGroup::shared_maps), in the order of program_groups(); empty if it is not wanted.
-  std::array<std::vector<std::span<std::byte>>, kProgramGroups> of_groups{};
+  std::array<std::vector<std::span<std::byte>>, kMostProgramGroups> of_groups{};
 
   const std::vector<std::span<std::byte>>& of(const ProgramGroup& group) const {
     const auto groups = program_groups();
-    return of_groups[static_cast<std::size_t>(std::find(groups.begin(), groups.end(), &group) - groups.begin())];
+    return of_groups.at(static_cast<std::size_t>(std::find(groups.begin(), groups.end(), &group) - groups.begin()));
   }
   std::uint32_t partition_count() const { return cpu_count + SYSCOST_LANES - 1; }
   std::span<syscost_lane> lanes() const { return blocks[0].head.lanes; }

@@ -20,8 +20,8 @@ struct syscost_bpf;
 
 namespace syscost::ebpf {
 
-/// As many as program_groups() lists.
-inline constexpr std::size_t kProgramGroups = 2;
+/// program_groups() lists no more: in messages to the helper there is room for so many.
+inline constexpr std::size_t kMostProgramGroups = 8;
 
 /// A map that a group's programs share with the process.
 struct SharedMap {
@@ -68,6 +68,6 @@ class ProgramGroup {
   ~ProgramGroup() = default;
 };
 
-std::span<const ProgramGroup* const, kProgramGroups> program_groups();
+std::span<const ProgramGroup* const> program_groups();
 
 }  // namespace syscost::ebpf

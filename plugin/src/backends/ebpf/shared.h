@@ -44,7 +44,7 @@ enum {
   SYSCOST_PROCESSES = 256,       /* measured at once by one pair of programs; of each, the map is found by its index */
   SYSCOST_TARGET_BUCKETS = 1024, /* by tgid */
   SYSCOST_TARGET_WAYS = 4,
-  SYSCOST_FIRST_SLOT_OF_GROUPS = 4096, /* from here on, slots are those of a group of further programs */
+  SYSCOST_FIRST_SLOT_OF_GROUPS = 4096, /* from here on, slots are those of groups of further programs */
 };
 
 /* Which segment the calls of a lane belong to: generation << 8 | bank; 0 = disarmed. */

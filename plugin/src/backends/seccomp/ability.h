@@ -30,7 +30,7 @@ class Ability {
 
 using Abilities = std::vector<std::unique_ptr<Ability>>;
 
-/// Both outlive the ability.
+/// Never null. Both arguments outlive the ability.
 using AbilityMaker = std::unique_ptr<Ability> (*)(Shared& shared, const ForkDetector& fork_detector);
 std::span<const AbilityMaker> ability_makers();
 

@@ -15,7 +15,6 @@
 #include "backends/seccomp/listener.h"
 #include "backends/seccomp/shared.h"
 #include "core/extensions.h"
-#include "extras/children/core/children_wish.h"
 #include "os/memory.h"
 #include "os/own_calls.h"
 #include "os/spin_lock.h"
@@ -189,10 +188,9 @@ Result<std::uint64_t> SeccompBackend::hidden_losses() {
   const std::uint64_t tracer_filters = shared_.tracer_filters.load();
   if (std::exchange(tracer_filters_, tracer_filters) != tracer_filters) {
     return Failure{
-        "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because its memory "
-        "cannot be read. No tracer was asked: the kernel takes the answer of the filter that counts, so what the "
-        "tracer "
-        "would have denied was done",
+        "a seccomp filter of the program asks a tracer (SECCOMP_RET_TRACE), or may do so, because its memory cannot be "
+        "read. No tracer was asked: the kernel takes the answer of the filter that counts, so what the tracer would "
+        "have denied was done",
         "measure this program with ebpf or dispatch"};
   }
   const std::uint64_t takeovers = shared_.takeovers.load();
@@ -240,8 +238,8 @@ Result<void> SeccompBackend::prove_and_calibrate(double unobserved_ns) {
 
 Result<std::unique_ptr<Backend>> open_backend(const BackendRequest& request) {
   const double unobserved_ns = getppid_ns(kTimedCalls);
-  Result<Shared*> shared =
-      install(request.filter, request.find<ChildrenWish>() != nullptr, request.find<UnselectedCallsWish>() != nullptr);
+  Result<Shared*> shared = install(request.filter, request.find<OtherProgramsWish>() != nullptr,
+                                   request.find<UnselectedCallsWish>() != nullptr);
   if (!shared.ok()) return shared.failure();
   auto backend = std::make_unique<SeccompBackend>(*shared.value(), request.filter);
   if (Result<void> proof = backend->prove_and_calibrate(unobserved_ns); !proof.ok()) return proof.failure();

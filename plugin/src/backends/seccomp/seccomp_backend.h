@@ -14,7 +14,8 @@
 namespace syscost::seccomp {
 
 /// Puts this process, for the rest of its life, under a filter that notifies what the request's filter selects, after a
-/// forked probe counted 64 of 64 known calls. Between windows only. It knows ChildrenWish and UnselectedCallsWish.
+/// forked probe counted 64 of 64 known calls. Between windows only. It knows OtherProgramsWish and
+/// UnselectedCallsWish.
 Result<std::unique_ptr<Backend>> open_backend(const BackendRequest& request = {});
 
 /// Tests in a child if open_backend() would work, and leaves this process without a filter.

@@ -180,7 +180,6 @@ void add(std::string& list, const std::string& item) {
 
 /// The first of `tried` that works; `what` it would do, for the message.
 OpenedBackend open_first_of(const std::vector<const Entry*>& tried, const char* what, const Options& options) {
-  if (tried.size() == 1) return open_candidate(*tried.front(), false, options);
   std::string reasons, fixes, first_parts;
   for (const Entry* entry : tried) {
     OpenedBackend backend = open_candidate(*entry, false, options);
@@ -206,24 +205,22 @@ std::vector<const Entry*> automatic_entries() {
   return entries;
 }
 
-/// Those that can fulfil the wish.
-std::vector<const Entry*> fulfilling(const BackendWish& wish, const Options& options) {
+OpenedBackend open_first_fulfilling(const BackendWish& wish, const Options& options) {
   std::vector<const Entry*> entries = automatic_entries();
-  std::erase_if(entries, [&](const Entry* entry) {
-    return wish.refusal != nullptr && wish.refusal({entry->choice, false}, options).has_value();
-  });
-  return entries;
+  std::erase_if(entries, [&](const Entry* entry) { return !wish.can_fulfil(entry->choice); });
+  if (entries.size() == 1) return open_candidate(*entries.front(), false, options);
+  return open_first_of(entries, wish.purpose, options);
 }
 
 OpenedBackend open_first(const Options& options) {
-  for (const BackendWish* wish : backend_wishes()) {
-    if (wish->narrows_to != nullptr && wish->is_wanted(options)) {
-      return open_first_of(fulfilling(*wish, options), wish->narrows_to, options);
-    }
+  const auto wishes = backend_wishes();
+  for (const BackendWish* wish : wishes) {
+    if (wish->can_fulfil != nullptr && wish->is_wanted(options)) return open_first_fulfilling(*wish, options);
   }
-  for (const BackendWish* wish : backend_wishes()) {
-    if (!is_expected(*wish)) continue;
-    OpenedBackend backend = open_first_of(fulfilling(*wish, options), wish->narrows_to, options);
+  // Where none that can fulfil it counts, another one does, and who needs it hears why.
+  for (const BackendWish* wish : wishes) {
+    if (wish->can_fulfil == nullptr || !is_expected(*wish)) continue;
+    OpenedBackend backend = open_first_fulfilling(*wish, options);
     if (backend.ok()) return backend;
   }
   return open_first_of(automatic_entries(), "count", options);
@@ -242,7 +239,9 @@ bool would_open_dispatch([[maybe_unused]] const Options& options) {
 }
 
 void name_requests(const Options& options) {
-  static_cast<void>(request_of(options));
+  for (const BackendWish* wish : backend_wishes()) {
+    if (wish->name_details != nullptr && wish->is_wanted(options)) wish->name_details();
+  }
 }
 
 OpenedBackend open_backend(const Options& options) {

@@ -23,8 +23,8 @@ Result<std::unique_ptr<Backend>> open_backend(const Options& options);
 /// another process counted. One that opens a backend needs no such call.
 void name_requests(const Options& options);
 
-/// True if the options name dispatch, or if `automatic` would open it, where calls must be able to fail: it does not
-/// see threads which are older than itself.
+/// True if the options name dispatch, or if `automatic` would open it for a wish that ebpf cannot fulfil. It does not
+/// see threads that are older than itself, so it has to open early.
 bool would_open_dispatch(const Options& options);
 
 /// Why the backends before the one that `automatic` opened last failed: "ebpf: FIRST PART OF THE REASON", with "; "

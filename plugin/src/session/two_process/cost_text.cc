@@ -190,10 +190,8 @@ std::string to_text(const Cost& cost) {
   if (data == nullptr) return {};
   // Only this process knows its origins.
   detail::CostData of_sites(std::pmr::new_delete_resource());
-  session::OriginNamer* const namer = session::process_session().origin_namer();
-  if (data->origins() != nullptr && namer != nullptr) {
-    namer->name_origins(*data, of_sites);
-    for (const Failure& failure : namer->take_failures()) session::say_failure(failure);
+  if (data->origins() != nullptr) {
+    session::name_origins(session::process_session().origin_namer(), *data, of_sites);
     data = &of_sites;
   }
   std::string text = std::to_string(kVersion) + ' ';

@@ -5,6 +5,7 @@
 
 #include "core/cost_data.h"
 #include "os/errors.h"
+#include "session/process/messages.h"
 
 namespace syscost::session {
 
@@ -24,5 +25,24 @@ class OriginNamer {
  protected:
   OriginNamer() = default;
 };
+
+/// Says failures. Where there is no namer, the calls of all origins are added up.
+inline void name_origins(OriginNamer* namer, const detail::CostData& cost, detail::CostData& into) {
+  if (namer != nullptr) {
+    namer->name_origins(cost, into);
+    for (const Failure& failure : namer->take_failures()) say_failure(failure);
+    return;
+  }
+  for (const auto& [id, tally] : cost.table) {
+    SyscallId without = id;
+    without.detail.origin = 0;
+    into.table.at(without).merge(tally);
+  }
+  into.programs.merge(cost.programs);
+  into.measured = cost.measured;
+  into.filter = cost.filter;
+  into.late = cost.late;
+  into.lost = cost.lost;
+}
 
 }  // namespace syscost::session

@@ -216,9 +216,7 @@ void Recorder::add(const csv::WindowColumns& given, const detail::CostData* cost
   if (cost != nullptr && stack_files_ != nullptr && namer_ != nullptr) keep_stacks(window, *cost);
   if (!sink_.has_value()) return;
   add_run_row();
-  if (cost != nullptr && cost->origins() != nullptr && namer_ != nullptr) {
-    return add_sites(window, *cost, capabilities);
-  }
+  if (cost != nullptr && cost->origins() != nullptr) return add_sites(window, *cost, capabilities);
   note_outcome(rows_->append(pending_, window, cost, capabilities), window.outcome);
 }
 
@@ -238,8 +236,7 @@ csv::WindowColumns Recorder::without_time_that_went_back(csv::WindowColumns wind
 void Recorder::add_sites(const csv::WindowColumns& window, const detail::CostData& cost,
                          const Capabilities& capabilities) {
   detail::CostData of_sites(&mapped_memory());
-  namer_->name_origins(cost, of_sites);
-  for (const Failure& failure : namer_->take_failures()) say_failure(failure);
+  name_origins(namer_, cost, of_sites);
   note_outcome(rows_->append(pending_, window, &of_sites, capabilities), window.outcome);
 }
 

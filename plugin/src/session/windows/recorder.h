@@ -144,7 +144,7 @@ class Recorder {
   /// Empty without a CSV.
   std::string csv_path() const { return sink_.has_value() ? sink_->path() : std::string(); }
 
-  /// Finds the lines of calls that have stacks; needed if a backend has call stacks. `sites` must outlive it.
+  /// Finds the sites of calls that have origins. `namer` must outlive it.
   void set_origin_namer(OriginNamer* namer) { namer_ = namer; }
 
   /// Also writes the call stacks of loops and named scopes into files. `files` must outlive it.

@@ -65,7 +65,7 @@ Question join_question(const ProgramRequest& request) {
 
 ProgramRequest request_of(const Question& question) {
   ProgramRequest request;
-  for (std::size_t i = 0; i < kProgramGroups; ++i) {
+  for (std::size_t i = 0; i < program_groups().size(); ++i) {
     request.wanted[i] = std::min(question.wanted[i], program_groups()[i]->most());
   }
   DetailRequest& details = request.details;

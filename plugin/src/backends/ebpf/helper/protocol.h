@@ -42,7 +42,7 @@ struct Question {
   std::uint8_t rule_count = 0;
   std::uint8_t driver_thread_count = 0;
   std::uint8_t files = 0;
-  std::array<std::uint32_t, kProgramGroups> wanted{};
+  std::array<std::uint32_t, kMostProgramGroups> wanted{};
   std::array<RequestRule, kMaxRequestRules> rules{};
   std::array<std::array<char, kMaxThreadName + 1>, kMaxDriverThreads> driver_threads{};
 };

@@ -13,7 +13,7 @@ enum {
   SYSCOST_PROGRAM_NAME = 64,  /* with the zero at the end; longer ones are cut */
   SYSCOST_CHILD_SLOTS = 2048, /* distinct (program, syscall) pairs of children; more are counted as lost */
   SYSCOST_CHILD_ERROR_SLOTS = 1024, /* distinct (program, syscall, errno); more are counted as lost */
-  /* What a child's call has for a slot, in log records too. */
+  /* What a child's call has for a slot, in log records too: from here, SYSCOST_CHILD_SLOTS of them. */
   SYSCOST_FIRST_CHILD_SLOT = SYSCOST_FIRST_SLOT_OF_GROUPS,
 };
 

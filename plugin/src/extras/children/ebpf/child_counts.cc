@@ -46,6 +46,7 @@ SyscallId ChildCounts::syscall_of(std::uint32_t slot) const {
 }
 
 bool ChildCounts::name_call(std::uint32_t slot, Crossing& crossing) {
+  if (slot < SYSCOST_FIRST_CHILD_SLOT || slot >= SYSCOST_FIRST_CHILD_SLOT + SYSCOST_CHILD_SLOTS) return false;
   named_ = program_of(slot);
   crossing.program = named_.data();
   crossing.id = syscall_of(slot);

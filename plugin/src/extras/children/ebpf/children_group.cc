@@ -3,7 +3,6 @@
 
 #include "backends/ebpf/skeleton.h"
 #include "extras/children/bpf/children_shared.h"
-#include "extras/children/core/children_wish.h"
 
 namespace syscost::ebpf {
 namespace {
@@ -11,7 +10,9 @@ namespace {
 class ChildrenGroup final : public ProgramGroup {
  public:
   std::string_view flag() const override { return "--syscost_children"; }
-  std::uint32_t wanted(const BackendRequest& request) const override { return request.find<ChildrenWish>() ? 1 : 0; }
+  std::uint32_t wanted(const BackendRequest& request) const override {
+    return request.find<OtherProgramsWish>() ? 1 : 0;
+  }
   bool counts_calls() const override { return true; }
 
   std::vector<bpf_map*> maps(const syscost_bpf& object) const override {

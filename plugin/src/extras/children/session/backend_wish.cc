@@ -2,7 +2,6 @@
 #include <optional>
 
 #include "extras/backend_wishes.h"
-#include "extras/children/core/children_wish.h"
 
 namespace syscost::session {
 namespace {
@@ -19,7 +18,7 @@ std::optional<Failure> refusal_of_children(const BackendCandidate& candidate, co
 const BackendWish kChildrenWish{
     .is_wanted = [](const Options& options) { return options.children; },
     .refusal = refusal_of_children,
-    .tell = [](const Options&, BackendRequest& request) { request.add(ChildrenWish{}); },
+    .tell = [](const Options&, BackendRequest& request) { request.add(OtherProgramsWish{}); },
 };
 
 }  // namespace syscost::session

@@ -7,12 +7,8 @@
 namespace syscost::session {
 namespace {
 
-bool is_dispatch(const BackendCandidate& candidate) {
-  return candidate.choice == BackendChoice::dispatch || candidate.choice == BackendChoice::dispatch_trap;
-}
-
 std::optional<Failure> refusal_of_command(const BackendCandidate& candidate, const Options& options) {
-  if (!is_dispatch(candidate)) return std::nullopt;
+  if (!is_dispatch(candidate.choice)) return std::nullopt;
   if (!candidate.is_named) {
     return Failure{
         "for a command as a whole, dispatch is taken only if it is named, because it does not see the dynamic "
@@ -25,7 +21,7 @@ std::optional<Failure> refusal_of_command(const BackendCandidate& candidate, con
 }
 
 std::optional<OpenedBackend> open_inside(const BackendCandidate& candidate, const Options& options) {
-  if (!is_dispatch(candidate)) return std::nullopt;
+  if (!is_dispatch(candidate.choice)) return std::nullopt;
   return dispatch::open_command_backend(candidate.name(), options.filter.get());
 }
 

@@ -87,8 +87,9 @@ struct FaultId {
   std::uint64_t generation = 0;  ///< 0 = none.
 };
 
-/// Puts faults into the program's calls, for a backend that makes or answers them. Any thread may call any function at
-/// any time; none makes a syscall or takes memory of the heap, except close() with hits.
+/// Puts faults into the program's calls, for a backend that makes or answers them; none into those of a thread that
+/// works for syscost. Any thread may call any function at any time; none makes a syscall or takes memory of the heap,
+/// except close() with hits.
 class FaultInjector : public OwnWorkListener {
  public:
   static constexpr std::string_view kExtension = "faults";  ///< Backend::extension()
@@ -124,8 +125,6 @@ class FaultInjector : public OwnWorkListener {
   virtual Result<void> begin_in_fork_child() {
     return Failure{"the backend makes no calls in a fork child", "use --syscost_backend dispatch"};
   }
-
-  // Calls of a thread that works for syscost meet no rule (OwnWorkListener).
 };
 
 /// The numbers that a rule may have of those that a selector selects. `refused`: a syscall that it names, or the only

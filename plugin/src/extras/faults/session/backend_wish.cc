@@ -51,10 +51,11 @@ void expect_faults() {
 
 const BackendWish kFaultWish{
     .is_wanted = [](const Options& options) { return options.wants_faults(); },
+    .can_fulfil = [](BackendChoice choice) { return choice != BackendChoice::ebpf; },
+    .purpose = "make calls fail",
     .refusal = refusal_of_faults,
     // A call that fails need not be one that is counted.
     .tell = [](const Options&, BackendRequest& request) { request.add(UnselectedCallsWish{}); },
-    .narrows_to = "make calls fail",
     .is_expected = [] { return g_expects_faults.load(); },
 };
 

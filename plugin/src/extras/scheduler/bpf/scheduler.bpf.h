@@ -14,12 +14,12 @@
 // of the sender's call (packets.bpf.h).
 #pragma once
 
-#include "../../../backends/ebpf/bpf/packets.bpf.h"
 #include "../../../backends/ebpf/bpf/state.bpf.h"
 #include "../../../backends/ebpf/bpf/syscall_numbers.bpf.h"
 // Above first: libbpf's headers use the types.
 #include <bpf/bpf_core_read.h>
 
+#include "packets.bpf.h"
 #include "scheduler_shared.h"
 
 // Set before loading.

@@ -17,7 +17,7 @@
 
 namespace syscost::ebpf {
 
-/// Reads the events that bpf/scheduler.bpf.h wrote into the memory that the programs share with the process.
+/// Reads the events that scheduler.bpf.h wrote into the memory that the programs share with the process.
 class SchedulerEvents final : public Ability, public SchedulerTrace {
  public:
   /// The head, then the events.

@@ -17,12 +17,12 @@ std::optional<Failure> refusal_of_events(const BackendCandidate& candidate, cons
 
 const BackendWish kSchedulerWish{
     .is_wanted = [](const Options& options) { return options.scheduler.wanted; },
+    .can_fulfil = [](BackendChoice choice) { return choice == BackendChoice::ebpf; },
     .refusal = refusal_of_events,
     .tell =
         [](const Options& options, BackendRequest& request) {
           request.add(SchedulerWish{static_cast<std::uint32_t>(options.scheduler.events)});
         },
-    .narrows_to = "see what the scheduler does",
 };
 
 }  // namespace syscost::session

@@ -33,9 +33,9 @@ void tell_of_traces(const Options& options, BackendRequest& request) {
 
 const BackendWish kTraceWish{
     .is_wanted = [](const Options& options) { return options.trace.wanted && options.trace.events > 0; },
+    .can_fulfil = is_dispatch,
     .refusal = refusal_of_traces,
     .tell = tell_of_traces,
-    .narrows_to = "keep each call",
 };
 
 }  // namespace syscost::session

@@ -52,7 +52,7 @@ std::vector<PerfettoTrace::Note> notes_of(const Checked& checked) {
   const auto number = [](std::string_view name, std::uint64_t value) {
     return PerfettoTrace::Note{name, {}, static_cast<std::int64_t>(value), true};
   };
-  return {number("calls", calls), number("events", checked.events), number("unkept", checked.slice.cost->unkept())};
+  return {number("calls", calls), number("events", checked.events), number("trace_lost", checked.slice.cost->unkept())};
 }
 
 /// The stacks of a trace's events. Each is looked up once, and before the events are written.

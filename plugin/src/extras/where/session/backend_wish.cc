@@ -22,9 +22,9 @@ std::optional<Failure> refusal_of_stacks(const BackendCandidate& candidate, cons
 
 const BackendWish kStackWish{
     .is_wanted = [](const Options& options) { return options.where.wanted; },
+    .can_fulfil = is_dispatch,
     .refusal = refusal_of_stacks,
     .tell = [](const Options&, BackendRequest& request) { request.add(StackWish{}); },
-    .narrows_to = "show call stacks",
 };
 
 }  // namespace syscost::session

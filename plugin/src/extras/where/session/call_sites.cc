@@ -27,9 +27,9 @@ std::pmr::string main_program(std::pmr::memory_resource& memory) {
   return {path.data(), size > 0 ? static_cast<std::size_t>(size) : 0, &memory};
 }
 
-/// Only dispatch has origins, and they are stacks.
+/// Null if the calls have other origins, or none.
 const StackSource* stacks_of(const detail::CostData& cost) {
-  return static_cast<const StackSource*>(cost.origins());
+  return dynamic_cast<const StackSource*>(cost.origins());
 }
 
 /// True for a module that is a file.
@@ -246,7 +246,7 @@ CallSites& call_sites_of(Measurement& shared) {
     shared.origin_namer = std::allocate_shared<CallSites>(
         allocator, shared.options.where, std::allocate_shared<symbols::SymbolsLink>(allocator, memory), memory);
   }
-  return static_cast<CallSites&>(*shared.origin_namer);
+  return dynamic_cast<CallSites&>(*shared.origin_namer);
 }
 
 }  // namespace syscost::session

@@ -10,7 +10,7 @@
 // packet has no sender here: the waker stays an interrupt.
 #pragma once
 
-#include "state.bpf.h"
+#include "../../../backends/ebpf/bpf/state.bpf.h"
 
 struct sender {
   __u32 thread;  // 0 = none
