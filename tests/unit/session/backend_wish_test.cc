@@ -62,7 +62,7 @@ TEST(BackendWishes, ThatSeveralBackendsCanFulfilSayWhatFor) {
 }
 
 TEST(BackendWishes, OfSeccompMayBeRefusedForOneRuleAndStayPossible) {
-  const Options options = options_of({"--syscost_inject=write:short=1:1"});
+  const Options options = options_of({"--syscost_inject=write:shorten=1"});
   const std::vector<const BackendWish*> wanted = wanted_by(options);
   ASSERT_EQ(wanted.size(), 1U);
   EXPECT_TRUE(wanted[0]->can_fulfil(BackendChoice::seccomp));

@@ -38,7 +38,7 @@ Result<ProcessAttachment> ProcessAttachment::open(const ProgramRequest& request)
     if (alone.ok()) {
       alone.value().why_alone_ = flag + " needs them";
     } else if (!missing_for_bpf(read_confinement().effective).empty()) {
-      const Failure failure = alone.failure();
+      const Failure& failure = alone.failure();
       return Failure{
           flag + " needs the capabilities in the test itself, also where syscost's helper has them: " + failure.reason,
           failure.how_to_fix};

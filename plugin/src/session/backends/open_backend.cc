@@ -104,17 +104,17 @@ Result<Trial> try_seccomp() {
 struct Entry {
   BackendChoice choice;
   OpenedBackend (*open)(const BackendCandidate& candidate, const BackendRequest& request);
-  bool is_automatic;  ///< `automatic` tries it.
   /// For --syscost_doctor; null = it does not try the backend.
   Result<Trial> (*attempt)();
+  bool is_automatic;  ///< `automatic` tries it.
 };
 
 /// In the order in which `automatic` tries them.
 constexpr Entry kBackends[] = {
-    {BackendChoice::ebpf, open_ebpf, true, try_ebpf},
-    {BackendChoice::dispatch, open_dispatch, true, try_dispatch},
-    {BackendChoice::dispatch_trap, open_dispatch, false, nullptr},
-    {BackendChoice::seccomp, open_seccomp, true, try_seccomp},
+    {BackendChoice::ebpf, open_ebpf, try_ebpf, true},
+    {BackendChoice::dispatch, open_dispatch, try_dispatch, true},
+    {BackendChoice::dispatch_trap, open_dispatch, nullptr, false},
+    {BackendChoice::seccomp, open_seccomp, try_seccomp, true},
 };
 static_assert(std::size(kBackends) == static_cast<std::size_t>(BackendChoice::none) - 1,
               "each backend of BackendChoice has a line in kBackends");
