@@ -10,6 +10,7 @@ number}}}. Rewritten with each answer, so that what was found stays when the mac
 conformance suite, as --gtest_filter has it. OBJECT: made of the BPF sources by another compiler.
 """
 
+import concurrent.futures
 import csv
 import glob
 import json
@@ -117,12 +118,13 @@ def smoke(answers):
         answers.add(f"demo: {backend}", f"{sum(counts.values())} calls")
 
 
-def cases_of(answers, chosen):
-    """(passed, [(failed, why)], skipped) of the conformance cases that a filter of GoogleTest's chooses."""
+def cases_of(answers, chosen, shard=0, shards=1):
+    """(passed, [(failed, why)], skipped) of the conformance cases that a filter of GoogleTest's chooses, of one shard."""
     with tempfile.TemporaryDirectory(prefix="syscost-kernels-") as folder:
         report = os.path.join(folder, "report.json")
         done = answers.run("conformance_test", "--gtest_brief=1", f"--gtest_output=json:{report}",
-                           "--gtest_filter=" + chosen.replace("-", "?"))  # what follows a "-" is left out
+                           "--gtest_filter=" + chosen.replace("-", "?"),  # what follows a "-" is left out
+                           GTEST_TOTAL_SHARDS=str(shards), GTEST_SHARD_INDEX=str(shard))
         if not os.path.exists(report):
             return 0, [(chosen, "no report: " + " ".join((done.stdout + done.stderr).split()[-60:]))], 0
         with open(report, encoding="utf-8") as file:
@@ -133,12 +135,19 @@ def cases_of(answers, chosen):
     return len(cases) - skipped - len({name for name, _ in failed}), failed, skipped
 
 
+def cases_on_all_processors(answers, chosen):
+    shards = os.cpu_count() or 1
+    with concurrent.futures.ThreadPoolExecutor(shards) as pool:
+        parts = list(pool.map(lambda shard: cases_of(answers, chosen, shard, shards), range(shards)))
+    return sum(part[0] for part in parts), [failure for part in parts for failure in part[1]], sum(part[2] for part in parts)
+
+
 def conformance(answers):
     """Every case on every backend, one backend after the other: what is done stays if the time is over."""
     for backend in ("oracle", *BACKENDS):
-        exact, failed, skipped = cases_of(answers, f"conformance_{backend}.{answers.cases}")
+        exact, failed, skipped = cases_on_all_processors(answers, f"conformance_{backend}.{answers.cases}")
         if failed:
-            # On an emulated processor a case may run out of its time: what fails must fail again.
+            # On an emulated processor a case may run out of its time: what fails must fail again, with nothing beside it.
             again, failed, _ = cases_of(answers, ":".join(sorted({name for name, _ in failed})))
             exact += again
         if not (exact or failed or skipped):

@@ -81,7 +81,7 @@ class Kernels(unittest.TestCase):
             reports = [{"a": {}, "b": {"result": "SKIPPED"}, "c": wrong}, {"c": second}]
             filters = []
 
-            def run(_program, *arguments, reports=reports, filters=filters):
+            def run(_program, *arguments, reports=reports, filters=filters, **_):
                 named = dict(one.removeprefix("--gtest_").split("=", 1) for one in arguments)
                 filters.append(named["filter"])
                 is_of_ebpf = named["filter"].startswith("conformance_ebpf.")
@@ -91,12 +91,24 @@ class Kernels(unittest.TestCase):
                     json.dump({"testsuites": [{"name": "conformance_ebpf", "testsuite": cases}]}, file)
                 return mock.Mock(stdout="", stderr="")
 
-            with mock.patch.object(asked, "run", run), mock.patch.object(asked, "write"), mock.patch("builtins.print"):
+            with mock.patch.object(asked, "run", run), mock.patch.object(asked, "write"), mock.patch("builtins.print"), \
+                    mock.patch("os.cpu_count", lambda: 1):
                 checks.conformance(asked)
             self.assertEqual(filters[:3], ["conformance_oracle.*_bare", "conformance_ebpf.*_bare", "conformance_ebpf.c"])
             self.assertIn("conformance_dispatch?trap.*_bare", filters)
             self.assertEqual([row["good"] for row in asked.rows], [good])
             self.assertEqual(asked.rows[0]["is"], "2 exact, 1 skipped" if good else "1 exact, 1 skipped, 1 FAILED")
+
+    def test_each_processor_has_its_share_of_the_cases(self):
+        asked = []
+
+        def cases_of(_answers, chosen, shard, shards):
+            asked.append((chosen, shard, shards))
+            return 10 + shard, [("a", "wrong")] * shard, 1
+
+        with mock.patch.object(checks, "cases_of", cases_of), mock.patch("os.cpu_count", lambda: 2):
+            self.assertEqual(checks.cases_on_all_processors(None, "*"), (21, [("a", "wrong")], 2))
+        self.assertEqual(sorted(asked), [("*", 0, 2), ("*", 1, 2)])
 
     def test_the_initial_files_are_an_archive_as_the_kernel_reads_it(self):
         with tempfile.TemporaryDirectory() as folder:
