@@ -7,6 +7,7 @@
 #include "extras/faults/session/faults.h"
 #include "extras/leaks/session/leaks.h"
 #include "extras/profilers/session/tracing.h"
+#include "extras/scheduler/session/scheduler_files.h"
 #include "extras/trace/session/traces.h"
 #include "extras/where/session/lines.h"
 #include "session/part.h"
@@ -18,6 +19,7 @@ Parts make_parts(const PartContext& context) {
   parts.push_back(std::make_unique<Tracing>(context.shared));
   parts.push_back(std::make_unique<Leaks>(context.shared));
   parts.push_back(std::make_unique<Traces>(context.shared));
+  parts.push_back(std::make_unique<SchedulerFiles>(context.shared));
   parts.push_back(std::make_unique<CallLines>(context.shared));
   parts.push_back(std::make_unique<Faults>(context.shared, context.attach_backend));
   parts.push_back(std::make_unique<PowerCuts>(context.shared, context.attach_backend));

@@ -156,4 +156,14 @@ Result<void> Artifacts::write(const std::string& folder, std::string_view name, 
   return cannot_write(path, error);
 }
 
+Result<std::string> Artifacts::folder_of(OpenWindow& window) const {
+  if (!window.folder.empty()) return window.folder;
+  std::string name = window.test;
+  if (!window.name.empty()) name += (name.empty() ? "" : " ") + window.name;
+  if (window.repetition > 0) name += "." + std::to_string(window.repetition);
+  Result<std::string> made = make_folder({}, name);
+  if (made.ok()) window.folder = made.value();
+  return made;
+}
+
 }  // namespace syscost::session

@@ -22,6 +22,7 @@
 
 #include "os/errors.h"
 #include "os/files.h"
+#include "session/windows/open_window.h"
 
 namespace syscost::session {
 
@@ -45,6 +46,8 @@ class Artifacts {
   static Result<Artifacts> open(const std::string& root, std::string_view run_id, std::string_view program);
 
   const std::string& folder() const { return folder_; }
+  /// The folder of a window: that which another tool has made, or a new one.
+  Result<std::string> folder_of(OpenWindow& window) const;
   /// Makes a new folder inside `parent`, and returns its path. `parent` is a folder that this object made; empty = the
   /// program's.
   Result<std::string> make_folder(const std::string& parent, std::string_view name) const;

@@ -70,6 +70,12 @@ Result<std::string> artifacts_root(const Options& options) {
   return csv.value().substr(0, csv.value().rfind('/') + 1) + kArtifactsName;
 }
 
+Result<Artifacts> open_artifacts(const Options& options, const csv::RunColumns& run) {
+  const Result<std::string> root = artifacts_root(options);
+  if (!root.ok()) return root.failure();
+  return Artifacts::open(root.value(), run.run_id, run.program);
+}
+
 std::string describe_tools(const Options& options) {
   std::string text;
   if (options.profile_bpftrace) {

@@ -28,6 +28,8 @@ namespace syscost::session {
 /// The folder for the tools' files: --syscost_artifacts, or `syscost_artifacts` beside the CSV, or else where the
 /// program was started.
 Result<std::string> artifacts_root(const Options& options);
+/// The program's folder in it, for this run.
+Result<Artifacts> open_artifacts(const Options& options, const csv::RunColumns& run);
 /// `bpftrace syslat, perf`.
 std::string describe_tools(const Options& options);
 
