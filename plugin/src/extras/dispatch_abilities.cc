@@ -15,8 +15,11 @@ namespace syscost::dispatch {
 std::span<const AbilityMaker> ability_makers() {
   // In this order: faults show the stacks of calls, if these have some.
   static constexpr AbilityMaker kMakers[] = {
-      {make_call_stacks, true},    {make_trace, false},       {make_fault_injector, false},
-      {make_file_recorder, false}, {make_mapped_peak, false},
+      {make_call_stacks, true},      //
+      {make_trace, false},           //
+      {make_fault_injector, false},  //
+      {make_file_recorder, false},   //
+      {make_mapped_peak, false},     //
   };
   return kMakers;
 }

@@ -11,7 +11,11 @@
 namespace syscost::ebpf {
 
 std::span<const AbilityMaker> ability_makers() {
-  static constexpr AbilityMaker kMakers[] = {make_child_counts, make_scheduler_events, make_mapped_peak};
+  static constexpr AbilityMaker kMakers[] = {
+      make_child_counts,      //
+      make_scheduler_events,  //
+      make_mapped_peak,       //
+  };
   return kMakers;
 }
 

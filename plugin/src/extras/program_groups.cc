@@ -9,7 +9,10 @@
 namespace syscost::ebpf {
 
 std::span<const ProgramGroup* const> program_groups() {
-  static const ProgramGroup* const groups[] = {&scheduler_group(), &children_group()};
+  static const ProgramGroup* const groups[] = {
+      &scheduler_group(),  //
+      &children_group(),   //
+  };
   static_assert(std::size(groups) <= kMostProgramGroups);
   return groups;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that a call is about: which arguments name them, and what the call does to them, for file_log.cc; and
+// The files that a call is about: which arguments name them, and what the call does to them, for who records such calls; and
 // whether a rule of faults.h means them.
 #pragma once
 

@@ -21,12 +21,13 @@
 #include "backends/dispatch/stub/special_calls.h"
 #include "backends/dispatch/stub/user_memory.h"
 #include "extras/commands/stub/command.h"
-#include "extras/crash/stub/file_log.h"
 #include "extras/faults/stub/rules.h"
 #include "extras/trace/stub/trace.h"
 #include "extras/where/stub/call_stacks.h"
 
 namespace syscost::signal_safe {
+
+Client file_client{};
 
 void set_marks(unsigned char client, const NumberSet& numbers) {
   std::atomic_ref words(syscost_any_armed);
@@ -58,7 +59,7 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
   if (chosen.rule != nullptr && ask_faults(guard, call, is_plain, chosen)) return Plan::answered;
   if (!is_plain) return Plan::call;
   // After the faults: a call that is not made changes no file.
-  if ((marks & kMarkedByFiles) != 0) ask_files(guard, call);
+  if ((marks & kMarkedByFiles) != 0) file_client.ask(guard, call);
   const Adapted& adapted = call.adapted;
   // The common way forgets that a call was changed.
   if (adapted.clients != 0 || adapted.delay_exit_ns != 0 || call.is_altered != 0) return Plan::call;
@@ -69,7 +70,7 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
 
 void tell_clients(const Guard& guard, Call& call) {
   if ((call.adapted.clients & kMarkedByFaults) != 0) tell_faults(guard, call);
-  if ((call.adapted.clients & kMarkedByFiles) != 0) tell_files(guard, call);
+  if ((call.adapted.clients & kMarkedByFiles) != 0) file_client.tell(guard, call);
 }
 
 // The calls that would notice, or undo, that we watch: those about signals (special_calls.h), clones, thread ends, and

@@ -15,6 +15,14 @@ bool finish_in_handler(const Guard& guard, Call& call, std::uint64_t now);
 
 // A new client has a bit in call.h, and a line in each of these functions.
 
+/// Asked before a call that has its mark; told after the call if it has set its bit in `adapted`.
+struct Client {
+  void (*ask)(const Guard& guard, Call& call);
+  void (*tell)(const Guard& guard, const Call& call);
+};
+/// That of kMarkedByFiles. Set before the first mark, and never cleared: a thread may be about to call it.
+extern Client file_client;
+
 /// Before the call, of which `used` and `given` are set. Plan::answered: `result` is set, and no call is made.
 /// Plan::common: as if no one had been asked. Plan::call: with `used`, then tell_clients(). `marks`: of its number.
 /// `chosen`: by choose_rule().

@@ -14,6 +14,7 @@
 
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/common/raw.h"
+#include "backends/dispatch/stub/special.h"
 #include "extras/crash/stub/file_log.h"
 #include "extras/trace/stub/trace.h"
 
@@ -127,6 +128,7 @@ Result<void> Files::start(std::span<const FileKey> files) {
   constexpr std::uint64_t kMostRecordings = 0xffff;
   g_recordings = g_recordings == kMostRecordings ? 1 : g_recordings + 1;
   std::atomic_ref(log.generation).store(g_recordings);
+  signal_safe::file_client = {signal_safe::ask_files, signal_safe::tell_files};
   signal_safe::set_marks(signal_safe::kMarkedByFiles, signal_safe::file_call_numbers());
   return {};
 }

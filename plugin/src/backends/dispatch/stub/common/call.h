@@ -112,7 +112,7 @@ enum class Plan : std::uint64_t {
 // number.
 inline constexpr unsigned char kNeedsCare = 1;  ///< By nature; never changes.
 inline constexpr unsigned char kMarkedByFaults = 2;
-inline constexpr unsigned char kMarkedByFiles = 4;  ///< file_log.h
+inline constexpr unsigned char kMarkedByFiles = 4;  ///< file_client of special.h
 inline constexpr unsigned char kMarkedByFileKinds = 8;
 inline constexpr unsigned char kMarkedByAny = static_cast<unsigned char>(~kNeedsCare);
 
