@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The files that a call is about: which arguments name them, and what the call does to them, for who records such calls; and
-// whether a rule of faults.h means them.
+// The files that a call is about: which arguments name them, and what the call does to them, for who records such
+// calls; and whether a rule of faults.h means them.
 #pragma once
 
 #include <cstdint>
