@@ -82,7 +82,7 @@ namespace {
 using render::Align;
 using trace::SchedFile;
 using trace::Waker;
-using Kind = trace::PathStep::Kind;
+using StepKind = trace::PathStep::Kind;
 
 /// `12.345`: microseconds, exact, so that the column adds up.
 std::string exact_microseconds(std::uint64_t ns) {
@@ -157,15 +157,15 @@ std::vector<std::string> path_notes(const SchedFile& file, const trace::Critical
 
 std::string what_text(const PathStep& step) {
   switch (step.kind) {
-    case Kind::runs:
+    case StepKind::runs:
       return "runs";
-    case Kind::preempted:
+    case StepKind::preempted:
       return "preempted";
-    case Kind::waits:
+    case StepKind::waits:
       return "waits for a CPU";
-    case Kind::blocked:
+    case StepKind::blocked:
       return "blocked " + call_place(step.call) + ", ended by: " + ended_by(step);
-    case Kind::unknown:
+    case StepKind::unknown:
       break;
   }
   return "unknown: events are missing";

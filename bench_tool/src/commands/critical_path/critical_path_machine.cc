@@ -15,19 +15,19 @@ namespace {
 using render::Json;
 using trace::PathStep;
 using trace::Waker;
-using Kind = trace::PathStep::Kind;
+using StepKind = trace::PathStep::Kind;
 
-std::string_view word(Kind kind) {
+std::string_view word(StepKind kind) {
   switch (kind) {
-    case Kind::runs:
+    case StepKind::runs:
       return "runs";
-    case Kind::preempted:
+    case StepKind::preempted:
       return "preempted";
-    case Kind::waits:
+    case StepKind::waits:
       return "waits_for_cpu";
-    case Kind::blocked:
+    case StepKind::blocked:
       return "blocked";
-    case Kind::unknown:
+    case StepKind::unknown:
       break;
   }
   return "unknown";
@@ -35,7 +35,7 @@ std::string_view word(Kind kind) {
 
 /// Empty for a step that nothing ended.
 std::string_view ender_word(const PathStep& step) {
-  if (step.kind != Kind::blocked) return {};
+  if (step.kind != StepKind::blocked) return {};
   switch (step.ended_by) {
     case Waker::interrupt:
       return "interrupt";

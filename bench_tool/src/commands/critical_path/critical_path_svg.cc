@@ -17,7 +17,7 @@ namespace syscost::bench::commands {
 namespace {
 
 using trace::PathStep;
-using Kind = trace::PathStep::Kind;
+using StepKind = trace::PathStep::Kind;
 
 constexpr double kWidth = 1000;
 constexpr double kMargin = 16;
@@ -34,16 +34,16 @@ struct Colours {
   const char* on_path;
 };
 
-Colours colours_of(Kind kind) {
+Colours colours_of(StepKind kind) {
   switch (kind) {
-    case Kind::runs:
+    case StepKind::runs:
       return {"#c6dbef", "#2171b5"};
-    case Kind::preempted:
-    case Kind::waits:
+    case StepKind::preempted:
+    case StepKind::waits:
       return {"#fbe3b5", "#e69500"};
-    case Kind::blocked:
+    case StepKind::blocked:
       return {"#ececec", "#c0392b"};
-    case Kind::unknown:
+    case StepKind::unknown:
       break;
   }
   return {"#e2d4f0", "#7d3c98"};
@@ -86,9 +86,11 @@ class Drawing {
     if (lane == lanes_.end() || width < kNarrowest) return {};
     const Colours colours = colours_of(step.kind);
     // A thread that is blocked beside the path is a thin line.
-    const bool is_thin = !is_on_path && step.kind == Kind::blocked;
+    const bool is_thin = !is_on_path && step.kind == StepKind::blocked;
     const double y = y_of(lane->second) + (is_thin ? kBar / 2 - 2 : 0);
-    const std::string what = is_on_path ? what_text(step) : step.kind == Kind::blocked ? "blocked" : what_text(step);
+    const std::string what = is_on_path                       ? what_text(step)
+                             : step.kind == StepKind::blocked ? "blocked"
+                                                              : what_text(step);
     return fmt::format(
         "<g><title>{}: {}, {}</title><rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.0f}\" "
         "fill=\"{}\"/></g>\n",
@@ -116,8 +118,8 @@ class Drawing {
         "fill=\"#555555\"");
     double x = kMargin;
     for (const auto& [kind, name] :
-         {std::pair{Kind::runs, "runs"}, std::pair{Kind::waits, "preempted, waits for a CPU"},
-          std::pair{Kind::blocked, "blocked"}, std::pair{Kind::unknown, "unknown"}}) {
+         {std::pair{StepKind::runs, "runs"}, std::pair{StepKind::waits, "preempted, waits for a CPU"},
+          std::pair{StepKind::blocked, "blocked"}, std::pair{StepKind::unknown, "unknown"}}) {
       text += fmt::format("<rect x=\"{:.0f}\" y=\"54\" width=\"12\" height=\"12\" fill=\"{}\"/>\n", x,
                           colours_of(kind).on_path);
       text += render::svg_text(x + 17, 64, name);
