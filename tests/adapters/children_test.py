@@ -209,9 +209,9 @@ class ChildrenOnEbpf(Family, Case):
         self.assertEqual([(row["repetition"], row["entries"], row["calls"]) for row in passes],
                          [(str(repetition), "8", "8") for repetition in range(3)])
         # Under a seccomp filter, as in a container, the filter may have denied the read in which the child was blocked.
-        # Such an exit has two explanations, so it is counted as lost.
+        # Such an exit has two explanations, so it is counted as lost, if the child was blocked by then.
         lost = {row["lost"] for row in self.rows(kind="loop", record="test")}
-        self.assertEqual(lost, {"0", "1"} if UNDER_A_FILTER else {"0"})
+        self.assertLessEqual(lost, {"0", "1"} if UNDER_A_FILTER else {"0"})
 
     def test_that_measure_themselves_are_counted_by_both(self):
         inner = os.path.join(self.folder, "inner.csv")

@@ -105,8 +105,8 @@ __attribute__((noinline)) long send_to_self_by_libc() {
   return kill(getpid(), SIGUSR1);
 }
 
-using Case = std::tuple<Patching, long (*)()>;
-class Interrupted : public testing::TestWithParam<Case> {};
+using WayAndCall = std::tuple<Patching, long (*)()>;
+class Interrupted : public testing::TestWithParam<WayAndCall> {};
 
 TEST_P(Interrupted, CallsAreOverWhenTheHandlerRuns) {
   if (kIsSanitized) GTEST_SKIP() << "the sanitizer has handlers of its own";

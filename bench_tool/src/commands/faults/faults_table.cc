@@ -121,10 +121,10 @@ std::string sweep_title(const faults::SweepState& state, const SweepTable& table
 namespace {
 
 std::string some_changes(const std::vector<std::string>& changes) {
-  constexpr std::size_t kNamed = 10;
-  const auto end = changes.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, changes.size()));
+  constexpr std::size_t kShown = 10;
+  const auto end = changes.begin() + static_cast<std::ptrdiff_t>(std::min(kShown, changes.size()));
   return csv::printable(fmt::format("{}", fmt::join(changes.begin(), end, ", "))) +
-         (changes.size() > kNamed ? fmt::format(" and {} more", changes.size() - kNamed) : "");
+         (changes.size() > kShown ? fmt::format(" and {} more", changes.size() - kShown) : "");
 }
 
 }  // namespace
