@@ -132,8 +132,8 @@ PLUGIN = {
 # What the core still knows of extras. An extra reaches the core through a hook (docs/architecture.md, "Where an extra hooks
 # in"), so this table only becomes shorter.
 KNOTS = {
-    "backends/dispatch/stub": ["extras/commands/stub", "extras/crash/stub", "extras/faults/stub", "extras/trace/stub",
-                               "extras/where/stub", "extras/where/stub/common"],
+    "backends/dispatch/stub": ["extras/commands/stub", "extras/faults/stub", "extras/trace/stub", "extras/where/stub",
+                               "extras/where/stub/common"],
     "arguments": ["extras/trace/core"],
     "backends/dispatch": ["extras/trace/stub", "extras/where/stub/common"],
     "backends/ebpf/bpf": ["extras/children/bpf"],
