@@ -66,9 +66,9 @@ expect 0 docker compose run --rm -T dev build/release/bin/bench show build/docke
 says "bpftrace"
 # What is missing is found before bpftrace is started, and named with the line that grants it.
 looked_at="$demo --syscost_profile bpftrace --syscost_bpf syslat --syscost_csv /tmp/out.csv"
-expect 2 docker run --rm "${mounted[@]}" "${grant[@]}" syscost-dev bash -c "$looked_at"
+expect 2 docker run --rm -e RUN_AS=root "${mounted[@]}" "${grant[@]}" syscost-dev bash -c "$looked_at"
 says "no tracefs at /sys/kernel/tracing" 'volumes: ["/sys/kernel/tracing:/sys/kernel/tracing:ro"]'
-expect 2 docker run --rm "${mounted[@]}" "${tracefs[@]}" --cap-add BPF syscost-dev bash -c "$looked_at"
+expect 2 docker run --rm -e RUN_AS=root "${mounted[@]}" "${tracefs[@]}" --cap-add BPF syscost-dev bash -c "$looked_at"
 says "was not granted CAP_PERFMON" "cap_add: [PERFMON]"
 expect 2 docker run --rm "${mounted[@]}" "${tracefs[@]}" "${grant[@]}" --user 1000:1000 syscost-dev bash -c "$looked_at"
 says "this process is not root" "--syscost_bpf_sudo"
