@@ -101,6 +101,8 @@ doctor 0 "${grant[@]}" --init
 says "shares its BPF programs with other measured processes"
 doctor 0 "${grant[@]}" --read-only --cap-drop ALL
 says "auto would take ebpf"
+doctor 0 "${grant[@]}" --read-only
+says "auto would take ebpf"
 doctor 0 "${grant[@]}" --pid host
 says "auto would take ebpf"
 # Nothing granted, under Docker's own seccomp profile.

@@ -81,7 +81,8 @@ class Kernels(unittest.TestCase):
             reports = [{"a": {}, "b": {"result": "SKIPPED"}, "c": wrong}, {"c": second}]
             filters = []
 
-            def run(_program, *arguments, reports=reports, filters=filters, **_):
+            def run(_program, *arguments, reports=reports, filters=filters, **variables):
+                self.assertEqual(variables, {"GTEST_TOTAL_SHARDS": "1", "GTEST_SHARD_INDEX": "0"})
                 named = dict(one.removeprefix("--gtest_").split("=", 1) for one in arguments)
                 filters.append(named["filter"])
                 is_of_ebpf = named["filter"].startswith("conformance_ebpf.")
@@ -109,6 +110,13 @@ class Kernels(unittest.TestCase):
         with mock.patch.object(checks, "cases_of", cases_of), mock.patch("os.cpu_count", lambda: 2):
             self.assertEqual(checks.cases_on_all_processors(None, "*"), (21, [("a", "wrong")], 2))
         self.assertEqual(sorted(asked), [("*", 0, 2), ("*", 1, 2)])
+
+    def test_where_a_share_dies_the_cases_run_once_more_together(self):
+        def cases_of(_answers, chosen, shard=0, shards=1):
+            return (0, [(chosen, "no report")], 0) if shard == 1 else (10 if shards > 1 else 20, [], 0)
+
+        with mock.patch.object(checks, "cases_of", cases_of), mock.patch("os.cpu_count", lambda: 2):
+            self.assertEqual(checks.cases_on_all_processors(None, "*"), (20, [], 0))
 
     def test_the_initial_files_are_an_archive_as_the_kernel_reads_it(self):
         with tempfile.TemporaryDirectory() as folder:

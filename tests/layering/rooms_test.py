@@ -5,7 +5,7 @@
 For each ROOM, by default each that can be: copies the tree into WORK, deletes the room and the lines that name it in the
 lists beside the rooms (docs/architecture.md, "The rooms of extras"), builds libsyscost and a demo, and runs the demo.
 
-A room can be deleted if no source outside of it includes one of its files; BPF sources do not count, because the object
+Tests of the room, and public headers that it alone defines, would have to go, too. A room can be deleted if no source outside of it includes one of its files; BPF sources do not count, because the object
 is committed. Rooms that could be deleted once (EXPECTED) must stay so.
 """
 import os
@@ -17,6 +17,7 @@ import sys
 EXPECTED = {"children", "crash", "leaks", "scheduler"}
 EXTRAS = "plugin/src/extras"
 WORD = re.compile(r"[A-Za-z_]\w*")
+NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
 
 
 def sources(tree, folder):
@@ -31,9 +32,15 @@ def read(path):
         return file.read()
 
 
+def words(text):
+    return set(WORD.findall(NO_CODE.sub(" ", text)))
+
+
 def lists(tree):
+    """The options of extras are members of one class, which keeps those of a room that is gone."""
     folder = os.path.join(tree, EXTRAS)
-    return [os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.endswith((".cc", ".h"))]
+    return [os.path.join(folder, name) for name in sorted(os.listdir(folder))
+            if name.endswith((".cc", ".h")) and name != "extra_options.h"]
 
 
 def is_deletable(tree, room):
@@ -50,12 +57,12 @@ def delete(tree, room):
     own, other = set(), set()
     for path in sources(tree, "plugin"):
         if path not in beside:
-            (own if path.startswith(inside) else other).update(WORD.findall(read(path)))
+            (own if path.startswith(inside) else other).update(words(read(path)))
     only = own - other
     shutil.rmtree(inside)
     for path in beside:
         kept = [line for line in read(path).splitlines(keepends=True)
-                if f'"extras/{room}/' not in line and (line.lstrip().startswith("//") or not only & set(WORD.findall(line)))]
+                if f'"extras/{room}/' not in line and not only & words(line)]
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(kept)
 
@@ -71,9 +78,11 @@ def try_without(source, work, room):
     tree = os.path.join(work, room)
     shutil.rmtree(tree, ignore_errors=True)
     os.makedirs(tree)
-    names = subprocess.run(["git", "-C", source, "ls-files", "-z", "--", ".", ":!docs", ":!tests"], capture_output=True,
-                           check=True).stdout.decode().split("\0")
-    for name in filter(None, names):
+    names = subprocess.run(["git", "-c", f"safe.directory={source}", "-C", source, "ls-files", "-z", "--", ".", ":!docs",
+                            ":!tests"], capture_output=True, check=True).stdout.decode().split("\0")
+    for name in names:
+        if not os.path.isfile(os.path.join(source, name)) and not os.path.islink(os.path.join(source, name)):
+            continue
         target = os.path.join(tree, name)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         shutil.copy2(os.path.join(source, name), target, follow_symlinks=False)

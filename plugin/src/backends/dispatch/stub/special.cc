@@ -27,7 +27,7 @@
 
 namespace syscost::signal_safe {
 
-Client file_client{};
+const Client* file_client = nullptr;
 
 void set_marks(unsigned char client, const NumberSet& numbers) {
   std::atomic_ref words(syscost_any_armed);
@@ -59,7 +59,7 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
   if (chosen.rule != nullptr && ask_faults(guard, call, is_plain, chosen)) return Plan::answered;
   if (!is_plain) return Plan::call;
   // After the faults: a call that is not made changes no file.
-  if ((marks & kMarkedByFiles) != 0) file_client.ask(guard, call);
+  if ((marks & kMarkedByFiles) != 0) std::atomic_ref(file_client).load(std::memory_order_acquire)->ask(guard, call);
   const Adapted& adapted = call.adapted;
   // The common way forgets that a call was changed.
   if (adapted.clients != 0 || adapted.delay_exit_ns != 0 || call.is_altered != 0) return Plan::call;
@@ -70,7 +70,8 @@ Plan ask_clients(const Guard& guard, Call& call, unsigned char marks, const Chos
 
 void tell_clients(const Guard& guard, Call& call) {
   if ((call.adapted.clients & kMarkedByFaults) != 0) tell_faults(guard, call);
-  if ((call.adapted.clients & kMarkedByFiles) != 0) file_client.tell(guard, call);
+  if ((call.adapted.clients & kMarkedByFiles) != 0)
+    std::atomic_ref(file_client).load(std::memory_order_acquire)->tell(guard, call);
 }
 
 // The calls that would notice, or undo, that we watch: those about signals (special_calls.h), clones, thread ends, and

@@ -20,8 +20,8 @@ struct Client {
   void (*ask)(const Guard& guard, Call& call);
   void (*tell)(const Guard& guard, const Call& call);
 };
-/// That of kMarkedByFiles. Set before the first mark, and never cleared: a thread may be about to call it.
-extern Client file_client;
+/// That of kMarkedByFiles, to be set before its first mark and left: a thread may be about to call it. Atomically.
+extern const Client* file_client;
 
 /// Before the call, of which `used` and `given` are set. Plan::answered: `result` is set, and no call is made.
 /// Plan::common: as if no one had been asked. Plan::call: with `used`, then tell_clients(). `marks`: of its number.

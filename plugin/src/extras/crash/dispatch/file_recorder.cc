@@ -128,7 +128,8 @@ Result<void> Files::start(std::span<const FileKey> files) {
   constexpr std::uint64_t kMostRecordings = 0xffff;
   g_recordings = g_recordings == kMostRecordings ? 1 : g_recordings + 1;
   std::atomic_ref(log.generation).store(g_recordings);
-  signal_safe::file_client = {signal_safe::ask_files, signal_safe::tell_files};
+  static constexpr signal_safe::Client kClient{signal_safe::ask_files, signal_safe::tell_files};
+  std::atomic_ref(signal_safe::file_client).store(&kClient, std::memory_order_release);
   signal_safe::set_marks(signal_safe::kMarkedByFiles, signal_safe::file_call_numbers());
   return {};
 }
