@@ -17,8 +17,8 @@
 
 namespace syscost::ebpf {
 
-/// None of these functions allocates or makes a syscall, but for prove(). A fork child has none of the memory that is
-/// shared with programs: what a caller can reach there asks is_fork_child() first.
+/// begin_segment() to name_call() run inside windows: they allocate nothing and make no syscall. A fork child has none
+/// of the memory that is shared with programs: what a caller can reach there asks is_fork_child() first.
 class Ability {
  public:
   virtual ~Ability() = default;
@@ -37,7 +37,7 @@ class Ability {
   /// As Segments has them.
   [[nodiscard]] virtual std::uint64_t wait_for_programs() const { return 0; }
   virtual std::uint64_t lost() const { return 0; }
-  /// Fills in whose call a record of the log is, if `slot` is one of its own; else false.
+  /// If `slot`, of a record of the log, is one of its own: fills in the call's program and number. Else false.
   virtual bool name_call(std::uint32_t slot, Crossing& crossing) {
     static_cast<void>(slot), static_cast<void>(crossing);
     return false;

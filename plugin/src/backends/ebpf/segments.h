@@ -57,8 +57,8 @@ class Segments {
   /// was read.
   void clear_leftovers(Lane lane, std::uint32_t bank);
 
-  /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written. Of a record that is
-  /// not the process's own, one of `abilities` knows whose call it is.
+  /// Delivers the crossings logged since the last call. Waits, bounded, for a record being written. A record of
+  /// another process is named by the ability that has its slot.
   void take_crossings(CrossingSink& sink, const Abilities& abilities = {});
 
   /// Events that programs could not record. Cumulative.

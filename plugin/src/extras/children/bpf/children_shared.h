@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0
  *
- * What the BPF programs for children share with the measured process: two maps besides those of backends/ebpf/shared.h,
- * whose rules hold here, too.
+ * What the BPF programs for children share with the measured process: two maps besides those of backends/ebpf/shared.h.
+ * The rules of access there hold for these maps, too.
  */
 #ifndef SYSCOST_EXTRAS_CHILDREN_BPF_CHILDREN_SHARED_H_
 #define SYSCOST_EXTRAS_CHILDREN_BPF_CHILDREN_SHARED_H_

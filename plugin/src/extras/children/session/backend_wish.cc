@@ -15,7 +15,7 @@ std::optional<Failure> refusal_of_children(const BackendCandidate& candidate, co
 
 }  // namespace
 
-const BackendWish kChildrenWish{
+constinit const BackendWish kChildrenWish{
     .is_wanted = [](const Options& options) { return options.children; },
     .refusal = refusal_of_children,
     .tell = [](const Options&, BackendRequest& request) { request.add(OtherProgramsWish{}); },

@@ -27,7 +27,7 @@ std::optional<OpenedBackend> open_inside(const BackendCandidate& candidate, cons
 
 }  // namespace
 
-const BackendWish kCommandWish{
+constinit const BackendWish kCommandWish{
     .is_wanted = [](const Options& options) { return options.obstacle_inside_command.has_value(); },
     .refusal = refusal_of_command,
     .open_instead = open_inside,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The functions of session/outside.h for a command whose programs count themselves.
+// memory_of_programs() and not_counted() of session/outside.h: for a command, each program of which counts itself.
 #include "session/outside.h"
 
 #include <string>

@@ -49,7 +49,7 @@ void expect_faults() {
   g_expects_faults.store(true);
 }
 
-const BackendWish kFaultWish{
+constinit const BackendWish kFaultWish{
     .is_wanted = [](const Options& options) { return options.wants_faults(); },
     .can_fulfil = [](BackendChoice choice) { return choice != BackendChoice::ebpf; },
     .purpose = "make calls fail",

@@ -4,7 +4,7 @@
 
 namespace syscost::session {
 
-const BackendWish kDriverWish{
+constinit const BackendWish kDriverWish{
     .is_wanted = [](const Options& options) { return options.details.ioctls; },
     .tell = [](const Options&, BackendRequest& request) { gpu::add_knowledge(request.details); },
     .name_details = gpu::add_names,

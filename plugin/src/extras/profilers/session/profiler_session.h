@@ -64,6 +64,8 @@ class ProfilerSession {
   Result<std::string> make_folder(const std::string& parent, std::string_view name) const {
     return artifacts_->make_folder(parent, name);
   }
+  /// Of a window; makes it when it is first needed.
+  Result<std::string> folder_of(OpenWindow& window) const { return artifacts_->folder_of(window); }
 
   Tools& tools() { return tools_; }
   const Tools& tools() const { return tools_; }

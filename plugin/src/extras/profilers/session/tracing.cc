@@ -85,23 +85,12 @@ void Tracing::conclude(ClosedWindow& closed) {
   if (profilers_.tools().is_attached()) is_whole_ = detach(findings_) && is_whole_;
   // Incomplete numbers can only differ, and a message has named the missing part already.
   const TracedWindow traced =
-      profilers_.conclude(std::exchange(findings_, {}), {"test " + window.test, folder_of(window)},
+      profilers_.conclude(std::exchange(findings_, {}), {"test " + window.test, profilers_.folder_of(window)},
                           is_whole_ ? closed.cost.get() : nullptr, shared_.run.backend, closed.framework_writes);
   add_rows(closed.columns, traced);
   // They name processes, files and functions of others.
   for (const std::string& line : traced.lines) closed.lines.push_back(printable(line));
   closed.remark += ", traced by " + names() + ": no times";
-}
-
-/// Returns the folder of the test or set-up; makes it when it is first needed.
-Result<std::string> Tracing::folder_of(OpenWindow& window) {
-  if (!window.folder.empty()) return window.folder;
-  std::string name = window.test;
-  if (!window.name.empty()) name += (name.empty() ? "" : " ") + window.name;
-  if (window.repetition > 0) name += "." + std::to_string(window.repetition);
-  Result<std::string> folder = profilers_.make_folder({}, name);
-  if (folder.ok()) window.folder = folder.value();
-  return folder;
 }
 
 // ---- a loop's pass --------------------------------------------------------------------------------------------------
@@ -133,7 +122,7 @@ std::vector<std::string> Tracing::conclude_pass(csv::WindowColumns columns, cons
     columns.test = window.test;
     columns.parent = window.name;
     if (!window.test.empty()) spoken += " of " + window.test;
-    parent = folder_of(window);
+    parent = profilers_.folder_of(window);
   }
   const Result<std::string> folder = parent.ok() ? profilers_.make_folder(parent.value(), name) : parent;
   const TracedWindow traced =

@@ -89,7 +89,6 @@ class Tracing final : public Part, public WindowObserver, private LoopTools {
   bool attach();
   bool detach(Findings& findings);
   void add_rows(const csv::WindowColumns& columns, const TracedWindow& traced);
-  Result<std::string> folder_of(OpenWindow& window);
 
   Measurement& shared_;
   ProfilerSession profilers_;

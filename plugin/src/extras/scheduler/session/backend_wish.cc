@@ -15,7 +15,7 @@ std::optional<Failure> refusal_of_events(const BackendCandidate& candidate, cons
 
 }  // namespace
 
-const BackendWish kSchedulerWish{
+constinit const BackendWish kSchedulerWish{
     .is_wanted = [](const Options& options) { return options.scheduler.wanted; },
     .can_fulfil = [](BackendChoice choice) { return choice == BackendChoice::ebpf; },
     .refusal = refusal_of_events,

@@ -31,7 +31,7 @@ void tell_of_traces(const Options& options, BackendRequest& request) {
 
 }  // namespace
 
-const BackendWish kTraceWish{
+constinit const BackendWish kTraceWish{
     .is_wanted = [](const Options& options) { return options.trace.wanted && options.trace.events > 0; },
     .can_fulfil = is_dispatch,
     .refusal = refusal_of_traces,

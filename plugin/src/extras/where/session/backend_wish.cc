@@ -20,7 +20,7 @@ std::optional<Failure> refusal_of_stacks(const BackendCandidate& candidate, cons
 
 }  // namespace
 
-const BackendWish kStackWish{
+constinit const BackendWish kStackWish{
     .is_wanted = [](const Options& options) { return options.where.wanted; },
     .can_fulfil = is_dispatch,
     .refusal = refusal_of_stacks,
