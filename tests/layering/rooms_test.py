@@ -3,7 +3,8 @@
 """A room of extras can be deleted: rooms_test.py SOURCE WORK [ROOM]...
 
 For each ROOM, by default each that can be: copies the tree into WORK, deletes the room and the lines that name it in the
-lists beside the rooms (docs/architecture.md, "The rooms of extras"), builds libsyscost and a demo, and runs the demo.
+lists beside the rooms (docs/architecture.md, "The rooms of extras"), builds libsyscost and a demo, and runs the demo. It
+must refuse the room's flag then.
 
 Tests of the room, and public headers that it alone defines, would have to go, too. A room can be deleted if no source outside of it includes one of its files; BPF sources do not count, because the object
 is committed. Rooms that could be deleted once (EXPECTED) must stay so.
@@ -15,6 +16,7 @@ import subprocess
 import sys
 
 EXPECTED = {"children", "crash", "leaks", "scheduler"}
+FLAGS = {"children": "children", "leaks": "leaks", "scheduler": "sched"}  # go with their room
 EXTRAS = "plugin/src/extras"
 WORD = re.compile(r"[A-Za-z_]\w*")
 NO_CODE = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
@@ -92,9 +94,15 @@ def try_without(source, work, room):
         "-DSYSCOST_BUILD_TESTS=OFF", "-DCMAKE_UNITY_BUILD=ON")
     run("cmake", "--build", build, "--target", "demo_batched_writes", "syscost")
     rows = os.path.join(tree, "rows.csv")
-    run(os.path.join(build, "bin/demo_batched_writes"), "--cycles", "1", "--repeats", "1", f"--syscost_csv={rows}")
+    demo = os.path.join(build, "bin/demo_batched_writes")
+    run(demo, "--cycles", "1", "--repeats", "1", f"--syscost_csv={rows}")
     if ",write," not in read(rows):
         sys.exit(f"rooms_test: without {room}, the demo's rows have no write")
+    if flag := FLAGS.get(room):
+        refused = subprocess.run([demo, "--cycles", "1", f"--syscost_{flag}"], capture_output=True, text=True, check=False)
+        if refused.returncode != 2 or f"syscost_{flag}" not in refused.stderr:
+            sys.exit(f"rooms_test: without {room}, --syscost_{flag} is not refused: exit code {refused.returncode}\n"
+                     f"{refused.stderr}")
     print(f"without {room}: builds, and counts", flush=True)
     shutil.rmtree(tree)
 

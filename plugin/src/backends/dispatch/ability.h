@@ -61,7 +61,4 @@ struct AbilityMaker {
 /// In the order in which they are made.
 std::span<const AbilityMaker> ability_makers();
 
-/// That of the first that has it; null = none.
-void* find_among(const Abilities& abilities, std::string_view name);
-
 }  // namespace syscost::dispatch

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/common/counts.h"
+#include "backends/common/find_among.h"
 #include "backends/common/self_test.h"
 #include "backends/dispatch/ability.h"
 #include "backends/dispatch/memory.h"
@@ -330,13 +331,6 @@ Result<void> DispatchBackend::attach() {
 }
 
 }  // namespace
-
-void* find_among(const Abilities& abilities, std::string_view name) {
-  for (const std::unique_ptr<Ability>& one : abilities) {
-    if (void* found = one->find(name); found != nullptr) return found;
-  }
-  return nullptr;
-}
 
 Result<void> try_backend() {
   if (Result<void> counts = check_not_aside(); !counts.ok()) return counts;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "backends/common/counts.h"
+#include "backends/common/find_among.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
 #include "backends/ebpf/ability.h"
@@ -54,7 +55,7 @@ class EbpfBackend final : public Backend {
             .denied = true,
             .bytes = BytesKnown::all,
             .threads = true,
-            .programs = find_ability(ProgramReader::kExtension) != nullptr,
+            .programs = find_among(abilities_, ProgramReader::kExtension) != nullptr,
             .lanes = SYSCOST_LANES - 1};
   }
   Calibration calibration() const override { return calibration_; }
@@ -126,13 +127,7 @@ class EbpfBackend final : public Backend {
     // Sequentially consistent: the programs' announcements are read only after this is visible.
     std::atomic_ref(word).store(value, std::memory_order_seq_cst);
   }
-  void* find_ability(std::string_view name) const {
-    for (const auto& ability : abilities_) {
-      if (void* const found = ability->find(name)) return found;
-    }
-    return nullptr;
-  }
-  void* find_extension(std::string_view name) override { return find_ability(name); }
+  void* find_extension(std::string_view name) override { return find_among(abilities_, name); }
   // It has no shared memory: each function asks first.
   bool is_fork_child() const { return programs_.is_fork_child(); }
   LaneState& state(Lane lane) { return lanes_[static_cast<std::uint32_t>(lane)]; }

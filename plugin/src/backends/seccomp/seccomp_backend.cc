@@ -7,6 +7,7 @@
 #include <array>
 #include <mutex>
 
+#include "backends/common/find_among.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
 #include "backends/seccomp/ability.h"
@@ -72,9 +73,7 @@ class SeccompBackend final : public Backend, private ProgramReader {
 
  private:
   void* find_extension(std::string_view name) override {
-    for (const auto& ability : abilities_) {
-      if (void* const found = ability->find(name)) return found;
-    }
+    if (void* const found = find_among(abilities_, name)) return found;
     return pick<ProgramReader>(name, this);
   }
   struct LaneState {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "arguments/arguments.h"
+#include "backends/common/find_among.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/signals.h"
 #include "extras/faults/stub/rules.h"

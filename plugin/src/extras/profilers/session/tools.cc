@@ -12,11 +12,9 @@
 namespace syscost::session {
 namespace {
 
-#if SYSCOST_HAS_PROFILERS
 profilers::ProfilerOptions profiler_options(const Options& options) {
   return {.scripts = scripts_of(options), .script_folders = options.script_folders, .uses_sudo = options.bpf_sudo};
 }
-#endif
 
 /// GPUs live in folders that may be missing.
 Result<std::unique_ptr<profilers::Profiler>> make_cupti([[maybe_unused]] const Options& options) {
@@ -42,7 +40,6 @@ Result<ToolList> open_tools(const Options& options) {
     tools.push_back(std::move(cupti.value()));
     return tools;  // alone: see check_together()
   }
-#if SYSCOST_HAS_PROFILERS
   using Make = Result<std::unique_ptr<profilers::Profiler>> (*)(const profilers::ProfilerOptions&);
   for (const auto& [is_wanted, make] : {std::pair<bool, Make>{options.profile_bpftrace, profilers::make_bpftrace},
                                         {options.profile_perf, profilers::make_perf}}) {
@@ -52,13 +49,9 @@ Result<ToolList> open_tools(const Options& options) {
     tools.push_back(std::move(tool.value()));
   }
   return tools;
-#else
-  return Failure{"this libsyscost was built without profilers", "use --syscost_profile syscalls"};
-#endif
 }
 
 int list_scripts(const Options& options) {
-#if SYSCOST_HAS_PROFILERS
   if (const Result<void> checked = profilers::check_script_folders(profiler_options(options)); !checked.ok()) {
     std::fputs(("syscost: " + checked.failure().reason + "\n  fix: " + checked.failure().how_to_fix + "\n").c_str(),
                stderr);
@@ -72,11 +65,6 @@ int list_scripts(const Options& options) {
   }
   std::fflush(stdout);
   return 0;
-#else
-  static_cast<void>(options);
-  std::fprintf(stderr, "syscost: this libsyscost was built without profilers\n");
-  return 2;
-#endif
 }
 
 std::string Tools::names() const {
