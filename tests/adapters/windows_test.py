@@ -12,6 +12,7 @@ from adapter_case import (BACKENDS, BIN, COUNT_CALLS, COUNT_ENTRIES, EARLY, FILT
 
 
 ALARM = os.path.join(BIN, "adapter_alarm")
+OWN_MEMORY = os.path.join(BIN, "adapter_own_memory")
 
 
 class Windows(Case):
@@ -56,6 +57,16 @@ class Windows(Case):
         done = self.run_program(os.path.join(BIN, "bench"), "compare", first, second, code=None)
         self.assertIn("limit of open files differs (200 -> ", done.out)
         self.assertNotIn("TZ differs", done.out)
+
+    def test_what_syscost_allocates_in_a_test_is_not_the_tests(self):
+        for backend in BACKENDS:
+            with self.subTest(backend=backend):
+                self.needs(backend)
+                self.csv = os.path.join(self.folder, backend + ".csv")
+                self.run_program(OWN_MEMORY, f"--syscost_csv={self.csv}", f"--syscost_backend={backend}", "--syscost_quick")
+                made = self.getppids(column="calls" if backend in COUNT_CALLS else "entries")
+                self.assertEqual(made, {test: made["OwnMemory.Nothing"] for test in made} |
+                                 {"OwnMemory.First": made["OwnMemory.First"]})
 
     # The limit of docs/performance.md for a window with one row is a matter of these: each is a call that is observed.
     @unittest.skipUnless(shutil.which("strace"), "needs strace")

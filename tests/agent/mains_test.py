@@ -10,6 +10,7 @@ from adapter_case import BIN, main, why_not  # noqa: E402
 from run_case import RunCase  # noqa: E402
 
 DYNAMIC, STATIC = (os.path.join(BIN, name) for name in ("agent_mains", "agent_mains_static"))
+LINKED, TWO = (os.path.join(BIN, name) for name in ("agent_mains_linked", "agent_two_gtests"))
 ALL = {f"Mains.{name}": 10 for name in ("First", "SetsGs", "Second", "ForbidsReading", "Third")}
 
 
@@ -60,6 +61,34 @@ class Mains(RunCase):
         self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{loader} {DYNAMIC}")
         self.assertEqual(self.getppids(), ALL)
         self.assertEqual({row["program"] for row in self.rows()}, {"agent_mains"})
+
+    def test_programs_that_main_starts_before_and_after_its_tests_are_measured(self):
+        for program in (DYNAMIC, LINKED):
+            for when, how in (("before", "system"), ("before", "fork"), ("after", "system"), ("after", "fork"), ("after", "exec")):
+                with self.subTest(program=os.path.basename(program), when=when, how=how):
+                    if os.path.exists(self.csv):
+                        os.remove(self.csv)
+                    self.bench_run(f"--csv={self.csv}", "--", program, when, how, DYNAMIC)
+                    self.assertEqual(sorted(row["test"] for row in self.rows(kind="test", record="test")),
+                                     sorted([*ALL, "Mains.First"]))
+                    self.assertEqual(self.getppids(), {**ALL, "Mains.First": 20})
+
+    def test_two_googletests_run_one_after_the_other(self):
+        for order in ([], ["library"]):
+            with self.subTest(order=order):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                self.bench_run(f"--csv={self.csv}", "--", TWO, *order)
+                self.assertEqual(self.getppids(), {"Program.Calls": 7, "Library.Calls": 5})
+
+    def test_a_googletest_beside_a_linked_one_is_named(self):
+        for order in ([], ["library"]):
+            with self.subTest(order=order):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                done = self.bench_run(f"--csv={self.csv}", "--", TWO + "_linked", *order)
+                self.assertEqual(self.getppids(), {"Program.Calls": 7})
+                self.assertEqual(done.err.count("syscost: this program has two GoogleTests"), 1)
 
     @unittest.skipIf(why_not("dispatch"), "needs dispatch, which such a program stops")
     def test_a_message_comes_from_a_program_without_output(self):

@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "csv/text.h"
+
 namespace syscost::bench::csv {
 namespace {
 
@@ -301,7 +303,6 @@ namespace {
 
 // Fits the second-level cache of a core, because several passes read the bytes.
 constexpr std::size_t kBlockBytes = std::size_t{256} << 10;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
@@ -323,6 +324,7 @@ bool LineSource::next(Line& line) {
     if (fill()) continue;
     if (begin_ == end_) return false;
     hand_out(line, buffer_.data() + begin_, buffer_.data() + end_);
+    line.has_end = false;
     begin_ = end_;
     return true;
   }
@@ -332,12 +334,12 @@ void LineSource::hand_out(Line& line, const char* begin, const char* end) {
   ++lines_;
   line.number = lines_;
   line.damage = Damage::none;
+  line.has_end = true;
   const auto size = static_cast<std::size_t>(end - begin);
   if (has_nul_ && std::memchr(begin, '\0', size) != nullptr) line.damage = Damage::has_nul;
   if (size > kMaxLineBytes) line.damage = Damage::too_long;
-  line.text = std::string_view(begin, size);
-  if (line.text.ends_with('\r')) line.text.remove_suffix(1);
-  if (lines_ == 1 && line.text.starts_with(kByteOrderMark)) line.text.remove_prefix(kByteOrderMark.size());
+  line.text = without_carriage_return({begin, size});
+  if (lines_ == 1) line.text = without_byte_order_mark(line.text);
 }
 
 void LineSource::drop_rest(Line& line) {

@@ -107,6 +107,7 @@ struct Line {
   std::string_view text;     ///< Without the line end.
   std::uint64_t number = 0;  ///< From 1.
   Damage damage = Damage::none;
+  bool has_end = true;  ///< False for a last line without a line feed.
 };
 
 /// Cuts any bytes into lines. Each line has its number, and what is wrong with it.

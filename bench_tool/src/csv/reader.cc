@@ -2,6 +2,7 @@
 #include "csv/reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -42,6 +43,19 @@ std::string header_fault(std::string_view line) {
                        schema::kSchemaVersion);
   }
   return {};
+}
+
+/// Why `header`, the text of a file without a line end, is only the beginning of ours; else "".
+std::string torn_header_fault(std::string_view header) {
+  if (header.empty() || !fmt::format("{}", fmt::join(schema::kColumnNames, ",")).starts_with(header)) return {};
+  const auto column = static_cast<std::size_t>(std::count(header.begin(), header.end(), ','));
+  const std::string_view name = schema::kColumnNames[column];
+  const std::string_view found = header.substr(header.rfind(',') + 1);
+  if (column + 1 == schema::kColumnCount && found == name) return {};  // all of it is there
+  return fmt::format(
+      "the file ends inside its header, in column {} (\"{}\" of \"{}\"): torn by a crash, a full disk or a copy that "
+      "stopped; copy it again, or measure again",
+      column + 1, found, name);
 }
 
 bool has_row_end(std::string_view line) {
@@ -122,6 +136,9 @@ class RowReader {
       if (std::string other = separator_fault(header); !other.empty()) fault = std::move(other);
     } else {
       fault += " (is it the file given to --syscost_csv?)";
+    }
+    if (!line.has_end) {
+      if (std::string torn = torn_header_fault(header); !torn.empty()) fault = std::move(torn);
     }
     if (fault.empty()) return true;
     problems_.add(name_, 1, std::move(fault));

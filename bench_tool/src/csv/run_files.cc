@@ -2,10 +2,13 @@
 #include "csv/run_files.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -189,6 +192,11 @@ std::vector<std::string> wanted_files(Entries entries, std::error_code& error, P
   return files;
 }
 
+std::string named_twice(const std::string& path, const std::string& first) {
+  if (path == first) return "named twice, and each file counts once: name it once";
+  return fmt::format("the same file as {}, and each file counts once: name one of them", first);
+}
+
 }  // namespace
 
 Run find_files(const std::string& name, Folders folders, Problems& problems) {
@@ -223,11 +231,25 @@ Run find_files(const std::string& name, Folders folders, Problems& problems) {
 }
 
 bool add_files(Run& all, const std::vector<std::string>& names, Folders folders, Problems& problems) {
+  using FileId = std::pair<dev_t, ino_t>;
+  std::map<FileId, std::string> known;  // its path
+  std::set<FileId> noted;
   bool has_folder = false;
   for (const std::string& name : names) {
     Run one = find_files(name, folders, problems);
     has_folder = has_folder || one.is_folder;
-    for (Input& file : one.files) all.files.push_back(std::move(file));
+    for (Input& file : one.files) {
+      struct stat status {};
+      if (::stat(file.path().c_str(), &status) == 0) {
+        const FileId id(status.st_dev, status.st_ino);
+        const auto [first, is_new] = known.try_emplace(id, file.path());
+        if (!is_new) {
+          if (noted.insert(id).second) problems.add(file.path(), 0, named_twice(file.path(), first->second));
+          continue;
+        }
+      }
+      all.files.push_back(std::move(file));
+    }
   }
   return has_folder;
 }

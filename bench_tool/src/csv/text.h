@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// text: small functions on texts. They make a text safe to print, and cut the blanks around it.
+// text: small functions on texts. They make a text safe to print, and cut the blanks around it, or what another program
+// adds when it saves a file.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +28,20 @@ inline std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// Some editors put it before the text of a file.
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+inline std::string_view without_byte_order_mark(std::string_view text) {
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  return text;
+}
+
+/// A line, which has no line feed any more, without the carriage return of Windows: git's autocrlf adds them.
+inline std::string_view without_carriage_return(std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
 }
 
 }  // namespace syscost::bench::csv

@@ -8,15 +8,11 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <iterator>
 #include <string>
 #include <string_view>
 
 #include "adapters/bodies/test_bodies.h"
-#include "agent/common/asan_order.h"
-#include "agent/common/variables.h"
 #include "agent/find/classes.h"
 #include "session/outside.h"
 #include "syscost/adapter.h"
@@ -29,37 +25,6 @@ void refuse(const char* why, const char* remedy) {
   adapter::say(std::string(why) + "\n  fix: " + remedy);
   outside::note_refused(why);
   _exit(2);
-}
-
-void leave_children_alone() {
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as POSIX says of dlsym
-  if (auto* const stop = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_stop")); stop != nullptr)
-    stop();
-  const char* const preload = getenv("LD_PRELOAD");
-  const char* const ours = getenv(kPreloadVariable);
-  if (preload == nullptr || ours == nullptr) return;
-  std::string rest;
-  for (const char* part = preload; *part != '\0';) {
-    const std::size_t length = std::strcspn(part, ": ");
-    const std::string path(part, length);
-    if (length != 0 && path != ours) rest += (rest.empty() ? "" : ":") + path;
-    part += length + (part[length] != '\0' ? 1 : 0);
-  }
-  if (rest.empty()) {
-    unsetenv("LD_PRELOAD");
-  } else {
-    setenv("LD_PRELOAD", rest.c_str(), 1);
-  }
-  unsetenv(kPreloadVariable);
-  unsetenv(kNotesVariable);
-  unsetenv(kChildEndsVariable);
-  const char* const asan = getenv("ASAN_OPTIONS");
-  if (asan == nullptr) return;
-  if (const std::string theirs = without_asan_order(asan); theirs.empty()) {
-    unsetenv("ASAN_OPTIONS");
-  } else {
-    setenv("ASAN_OPTIONS", theirs.c_str(), 1);
-  }
 }
 
 namespace {
@@ -82,7 +47,7 @@ bool is_linked_with_syscost(const Modules& modules) {
   const bool is_counting = adapter::is_counting_process();  // of benchmarks; only those are run and counted in it
   if (!is_counting && !adapter::requested()) return;
   const Modules modules = framework_modules();
-  if (is_linked_with_syscost(modules)) return leave_children_alone();
+  if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules);
   if (auto* const its = static_cast<Worlds*>(dlsym(RTLD_DEFAULT, kWorldsSymbol)); its != nullptr) {
     set_worlds(*its);
     its->control = outside::process_control;
@@ -95,7 +60,7 @@ bool is_linked_with_syscost(const Modules& modules) {
     return;
   }
   hook_gtest(modules);
-  bodies_adapter::test_bodies().prepare({}, leave_children_alone);
+  bodies_adapter::test_bodies().prepare({});
   catch2_adapter::hook(modules);
   doctest_adapter::hook(modules);
   hook_benchmark(modules, argc, argv);

@@ -10,12 +10,10 @@
 namespace syscost::agent {
 
 bool hook_gtest(const Modules& modules);
+/// In a program of which a part is linked with syscost: if tests of another GoogleTest run, says that they have no rows.
+void watch_unlinked_gtest(const Modules& modules);
 /// The same for Google Benchmark. `argc`, `argv`: of main().
 bool hook_benchmark(const Modules& modules, int argc, char** argv);
-
-/// For what a test starts: it is not measured. The preload is for the programs that `bench run` starts, up to the first
-/// that runs tests. Called when tests start and not before, because a main may execute itself again first.
-void leave_children_alone();
 
 /// Ends the program with 2, as an adapter does that cannot measure.
 [[noreturn]] void refuse(const char* why, const char* remedy);

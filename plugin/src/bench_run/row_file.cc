@@ -79,10 +79,13 @@ class Cells {
   std::size_t before_kind_ = 0;
 };
 
-/// This `bench run`, as it stands in the list of session::kBenchRuns.
-std::string this_bench_run() {
-  const std::string start = start_time(getpid());
-  return std::to_string(getpid()) + "-" + (start.empty() ? "0" : start);
+/// This `bench run`, as it stands in the list of session::kBenchRuns. Read once: what it told the programs holds.
+const std::string& this_bench_run() {
+  static const std::string its = [] {
+    const std::string start = start_time(getpid());
+    return std::to_string(getpid()) + "-" + (start.empty() ? "0" : start);
+  }();
+  return its;
 }
 
 /// A row of a program's run, with the facts about it, that was written below this `bench run`.
@@ -170,7 +173,14 @@ RowFile::Rows RowFile::rows_of_this_run() const {
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
   std::ifstream file(path_, std::ios::binary);
-  if (!file) return Rows::none;
+  if (!file && errno == ENOENT) return Rows::none;
+  if (!file) {
+    std::fprintf(stderr,
+                 "bench: %s cannot be read back (%s), so it is not known whether tests have rows in it\n"
+                 "  fix: let the user who runs the command read it\n",
+                 path_.c_str(), std::strerror(errno));
+    return Rows::of_tests;
+  }
   RowsBelow rows(path_);
   bool has_end = false;
   bool has_others = false;

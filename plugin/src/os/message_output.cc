@@ -69,6 +69,10 @@ void note(const char* word, const char* text) {
   close(file);
 }
 
+void call_preloaded(const char* name) {
+  if (void* const function = loaded_function(name); function != nullptr) reinterpret_cast<void (*)()>(function)();
+}
+
 }  // namespace
 
 void write_message(std::string_view text) {
@@ -80,6 +84,14 @@ void write_message(std::string_view text) {
     if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
+}
+
+void leave_programs_alone() {
+  call_preloaded("syscost_preload_stop");
+}
+
+void measure_programs_again() {
+  call_preloaded("syscost_preload_go_on");
 }
 
 void note_refusal(const char* why) {

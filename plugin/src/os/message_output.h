@@ -30,6 +30,11 @@ void write_message(std::string_view text);
 /// `why`: one line. Does nothing in a program that is not below `bench run`.
 void note_refusal(const char* why);
 
+/// Below `bench run`: programs that are started from now on are not measured, because tests start them. Until
+/// measure_programs_again(). Both do nothing in other programs. One thread.
+void leave_programs_alone();
+void measure_programs_again();
+
 /// The tests of this program have passed, and it does not end with 0: syscost had a problem, and printed it.
 void note_verdict();
 

@@ -47,6 +47,7 @@ void check_report_or_exit(std::string_view framework, std::string_view file) {
 }
 
 void start_or_exit(const Framework& framework) {
+  if (!framework.name.empty()) leave_programs_alone();
   session::Session& session = session::started_session(framework);
   // A process that counts for benchmarks runs passes, of which each has its own numbers.
   if (!framework.name.empty() && !session.options().is_counting_process && !session.is_fork_child())
@@ -157,6 +158,7 @@ void finish_tests(std::string_view outcome) {
   const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.finish_tests(outcome);
+  if (!session.is_fork_child()) measure_programs_again();
 }
 
 void note_verdict() {

@@ -9,6 +9,8 @@
 #include "os/errors.h"
 #include "session/loops/loop_run.h"
 #include "session/session.h"
+#include "session/windows/backend_holder.h"
+#include "session/windows/scopes.h"
 #include "syscost/adapter.h"
 #include "syscost/loop.h"
 #include "syscost/syscost.h"
@@ -16,15 +18,15 @@
 namespace syscost {
 namespace {
 
-/// A Cost to be overwritten; copying it allocates nothing.
-const Cost& nothing_measured() {
-  static const Cost nothing(Unavailable{"Nothing was measured.", "Ask a Cost that was."});
-  return nothing;
+/// For OwnCalls: the program's memory is used, and its own allocator may make calls.
+session::OpenBackend* counting_backend() {
+  const session::Session& session = session::process_session();
+  return session.is_fork_child() ? nullptr : session.backend().current();
 }
 
 }  // namespace
 
-Scope::Scope(std::string_view name, Reach reach) : cost_(nothing_measured()) {
+Scope::Scope(std::string_view name, Reach reach) : cost_(session::unavailable_cost::pending()) {
   const KeptErrno kept;
   record_ = session::started_session().scopes().open(name, reach, cost_);
 }
@@ -49,11 +51,17 @@ int cycles(int fallback) {
 Loop::Loop(std::string_view name) {
   const KeptErrno kept;
   // Without a request the body runs once, and no session is started for it.
-  if (adapter::requested()) run_ = std::make_unique<session::LoopRun>(session::started_session().loops(), name);
+  if (!adapter::requested()) return;
+  session::Session& session = session::started_session();
+  const session::OwnCalls own(counting_backend());
+  run_ = std::make_unique<session::LoopRun>(session.loops(), name);
 }
 
 Loop::~Loop() {
+  if (run_ == nullptr) return;
   const KeptErrno kept;
+  run_->leave();  // attaches the backend again
+  const session::OwnCalls own(counting_backend());
   run_.reset();
 }
 

@@ -73,6 +73,20 @@ TEST(Mains, Third) {
   call_ten_times();
 }
 
+/// Starts `program` with one of its tests, as `way` says.
+int start_other(const std::string& way, const char* program) {
+  const std::string filter = "--gtest_filter=Mains.First";
+  if (way == "system") return system((program + (" " + filter)).c_str());
+  const pid_t child = way == "fork" ? fork() : 0;
+  if (child == 0) {
+    execl(program, program, filter.c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -92,6 +106,8 @@ int main(int argc, char** argv) {
     }).detach();
     pthread_exit(nullptr);
   }
+  if (way == "before" && start_other(argv[2], argv[3]) != 0) return 1;
+  if (way == "after") return RUN_ALL_TESTS() + start_other(argv[2], argv[3]);
   if (way == "clearenv") clearenv();
   if (way == "silent") {
     const int nowhere = open("/dev/null", O_WRONLY);

@@ -71,15 +71,13 @@ const char* selection() {
 
 }  // namespace
 
-void TestBodies::prepare(std::string build_type, void (*before_run)()) {
+void TestBodies::prepare(std::string build_type) {
   build_type_ = std::move(build_type);
-  before_run_ = before_run;
   is_asked_ = true;
 }
 
 void TestBodies::run_start(const char* framework) {
   if (!is_asked_) return adapter::open_for_faults();
-  if (before_run_ != nullptr) before_run_();
   adapter::Framework its;
   its.name = framework;
   its.build_type = build_type_;

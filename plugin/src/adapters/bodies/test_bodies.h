@@ -23,8 +23,8 @@ namespace syscost::bodies_adapter {
 class TestBodies {
  public:
   /// Before main(), where the session shall measure. `build_type`: of adapter::build_type(), empty where it is not
-  /// known. `before_run` is called before the session starts; null = nothing is.
-  void prepare(std::string build_type, void (*before_run)());
+  /// known.
+  void prepare(std::string build_type);
 
   /// Starts the session; where nothing is measured, it only opens a backend for faults. `framework`: its name, for
   /// messages.
@@ -55,7 +55,6 @@ class TestBodies {
   void resume();
 
   std::string build_type_;
-  void (*before_run_)() = nullptr;
   names::EqualNames names_;
   std::string test_;
   std::map<std::string, int> repetitions_;  ///< How often each test ran.

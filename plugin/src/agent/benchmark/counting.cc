@@ -247,7 +247,6 @@ bool wants(const void* benchmark) {
 }
 
 void open_counted_call() {
-  leave_children_alone();
   adapter::Framework framework;
   framework.name = "Google Benchmark";
   const adapter::CountingStart started = adapter::start_counting(framework);

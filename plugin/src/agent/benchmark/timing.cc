@@ -181,7 +181,6 @@ void open_call() {
     framework.selection = selects_all() ? "whole" : "subset";
     adapter::set_counted_by_or_exit({}, framework);
   }
-  leave_children_alone();
   adapter::begin_timing();
 }
 

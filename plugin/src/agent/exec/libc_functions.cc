@@ -147,9 +147,16 @@ std::size_t count_pointers(va_list list) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// For the agent in the same process, when tests begin.
+/// For the session of this process: when tests begin, and when they have ended.
 void syscost_preload_stop() {
   syscost::agent::stop_passing_on();
+}
+void syscost_preload_go_on() {
+  syscost::agent::go_on_passing_on();
+}
+
+bool syscost_preload_is_passing_on() {
+  return is_passing_on();
 }
 
 /// For all in this process that has something to tell of it: os/message_output.h.

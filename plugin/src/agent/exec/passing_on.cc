@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "agent/exec/passing_on.h"
 
+#include <alloca.h>
 #include <fcntl.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <iterator>
+#include <utility>
 
 #include "agent/common/variables.h"
 #include "agent/find/file_kind.h"
@@ -35,6 +38,7 @@ struct Kept {
   char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
   const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
   bool is_passing_on = false;
+  bool is_environment_clean = false;  ///< stop_passing_on() took ours out of it.
 };
 Kept g_kept;
 
@@ -170,8 +174,68 @@ bool keep_what_is_passed_on() {
   return g_kept.is_passing_on;
 }
 
+namespace {
+
+void set(const char* name, const char* value) {
+  if (*value == '\0') {
+    unsetenv(name);
+  } else {
+    setenv(name, value, 1);
+  }
+}
+
+/// Takes our library out of LD_PRELOAD. `room`: as much as the value takes.
+void take_out_preload(const char* value, char* room) {
+  const std::size_t ours = std::strlen(g_kept.preload);
+  char* end = room;
+  for (const char* part = value; *part != '\0';) {
+    const std::size_t size = std::strcspn(part, ": ");
+    if (size != 0 && (size != ours || std::strncmp(part, g_kept.preload, size) != 0)) {
+      if (end != room) *end++ = ':';
+      end = static_cast<char*>(mempcpy(end, part, size));
+    }
+    part += size + (part[size] != '\0' ? 1 : 0);
+  }
+  *end = '\0';
+  set("LD_PRELOAD", room);
+}
+
+/// `bench run` has put it at the end. AddressSanitizer reads its options before any code of ours runs.
+void take_out_asan_order(const char* value, char* room) {
+  const std::size_t order = std::strlen(kAsanOrder);
+  std::size_t size = std::strlen(value);
+  if (size < order || std::strcmp(value + size - order, kAsanOrder) != 0) return;
+  size -= order;
+  if (size != 0 && value[size - 1] == ':') --size;
+  std::memcpy(room, value, size);
+  room[size] = '\0';
+  set("ASAN_OPTIONS", room);
+}
+
+}  // namespace
+
 void stop_passing_on() {
-  g_kept.is_passing_on = false;
+  if (!std::exchange(g_kept.is_passing_on, false)) return;
+  const char* const preload = getenv("LD_PRELOAD");
+  if (preload == nullptr || getenv(kPreloadVariable) == nullptr) return;  // the program has cleared it
+  take_out_preload(preload, static_cast<char*>(alloca(std::strlen(preload) + 1)));
+  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable}) unsetenv(name);
+  const char* const asan = getenv("ASAN_OPTIONS");
+  if (asan != nullptr) take_out_asan_order(asan, static_cast<char*>(alloca(std::strlen(asan) + 1)));
+  g_kept.is_environment_clean = true;
+}
+
+void go_on_passing_on() {
+  if (g_kept.preload == nullptr) return;
+  g_kept.is_passing_on = true;
+  if (!std::exchange(g_kept.is_environment_clean, false)) return;
+  // A new one: setenv() may free the array that another thread reads. It stays: libc copies an array that is not its own.
+  const Environment ours(__environ);
+  const std::size_t size = ours.pointers() * sizeof(char*) + ours.bytes();
+  void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return;  // exec functions pass on all the same
+  auto** const pointers = static_cast<char**>(room);
+  __environ = const_cast<char**>(ours.build(pointers, reinterpret_cast<char*>(pointers + ours.pointers())));
 }
 
 bool is_passing_on() {

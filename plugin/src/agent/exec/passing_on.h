@@ -18,8 +18,10 @@ namespace syscost::agent {
 
 /// Notes what to pass on. False where this program is not below `bench run`.
 bool keep_what_is_passed_on();
-/// From now on nothing is passed on: tests have begun.
+/// Tests have begun: from now on nothing is passed on, and the environment has nothing of ours. One thread.
 void stop_passing_on();
+/// They have ended: as before them. What other threads have read of the environment stays where it is. One thread.
+void go_on_passing_on();
 bool is_passing_on();
 
 /// A line of this process: `word`, its process id, and `text`.

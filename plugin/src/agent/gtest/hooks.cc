@@ -5,6 +5,8 @@
 // GoogleTest tells each event to one object of testing::internal::TestEventRepeater, which tells all listeners. Our
 // functions stand in the slots of that class's vtable, so they are outside of every listener, the printer included: a
 // window opens after all listeners heard of a start, and closes before they hear of an end.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -60,11 +62,13 @@ struct Run {
   gtest_adapter::TestWindows windows;
   names::EqualNames names;
   std::string only_test;           ///< If one is to run, and it is known; else empty.
-  const void* repeater = nullptr;  ///< The program's own: a test of GoogleTest itself makes more of them.
+  /// Runs the program's tests now; null between two runs. A test of GoogleTest itself makes more of them. A program
+  /// may hold two GoogleTests, of which each runs tests.
+  const void* repeater = nullptr;
   StringLayout strings = StringLayout::libstdcxx;
   std::atomic<bool> has_failed{false};
   std::atomic<bool> is_skipped{false};
-  std::atomic<bool> has_anything_failed{false};  ///< In a test or outside, since the program's start.
+  std::atomic<bool> has_anything_failed{false};  ///< In a test or outside, since the last run of tests.
 };
 Run& run() {
   static auto* const its = new Run;
@@ -151,10 +155,7 @@ void on_program_start(const void* repeater, const void* unit_test) {
   run().repeater = repeater;
   adapter::Framework framework;
   framework.name = "GoogleTest";
-  adapter::do_unseen([&] {
-    leave_children_alone();
-    framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx);
-  });
+  adapter::do_unseen([&] { framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx); });
   adapter::start_or_exit(framework);
 }
 
@@ -282,11 +283,27 @@ void on_test_end(const void* repeater, const void* test_info) {
 }
 
 void on_program_end(const void* repeater, const void* unit_test) {
-  if (is_ours(repeater)) adapter::finish_tests(run().has_anything_failed ? "failed" : "passed");
+  if (is_ours(repeater)) {
+    adapter::finish_tests(run().has_anything_failed ? "failed" : "passed");
+    run().repeater = nullptr;
+    run().has_anything_failed = false;
+  }
   pass_on(repeater, &EventSlots::program_end, unit_test);
 }
 
 // ---- putting them in ------------------------------------------------------------------------------------------------
+
+constexpr const char* kRepeater = "N7testing8internal17TestEventRepeaterE";
+
+/// The listener of syscost::gtest has heard of the start, and its session leaves programs alone: or it is not there.
+void on_start_beside_linked(const void* repeater, const void* unit_test) {
+  pass_on(repeater, &EventSlots::program_start, unit_test);
+  static auto* const is_passing_on = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_is_passing_on"));
+  if (is_passing_on == nullptr || !is_passing_on() || !gtest::forwards(repeater)) return;
+  adapter::say(
+      "this program has two GoogleTests, and only one is linked with syscost: tests of the other have no rows\n"
+      "  fix: link syscost::gtest with both, or with none");
+}
 
 /// By two texts that each version has: a program may print the first by itself.
 bool holds_gtest(const Modules& modules) {
@@ -335,8 +352,20 @@ void hook(const Modules& modules, const Vtable& vtable) {
 
 }  // namespace
 
+void watch_unlinked_gtest(const Modules& modules) {
+  const std::vector<Vtable> vtables = vtables_by_typeinfo(modules, kRepeater);
+  if (vtables.size() < 2) return;
+  for (const Vtable& vtable : vtables) {
+    const EventSlots* const events = gtest::event_slots(vtable.count);
+    if (events == nullptr) continue;
+    repeaters().versions.push_back({vtable.slots, events, false});
+    static_cast<void>(repeaters().functions.put_in(modules, vtable, events->program_start,
+                                                   reinterpret_cast<std::uintptr_t>(on_start_beside_linked)));
+  }
+}
+
 bool hook_gtest(const Modules& modules) {
-  std::vector<Vtable> vtables = vtables_by_typeinfo(modules, "N7testing8internal17TestEventRepeaterE");
+  std::vector<Vtable> vtables = vtables_by_typeinfo(modules, kRepeater);
   if (vtables.empty()) vtables = vtables_by_symbol(modules, "_ZTVN7testing8internal17TestEventRepeaterE");
   if (vtables.empty() && holds_gtest(modules)) {
     vtables = repeaters_by_shape(modules);

@@ -109,6 +109,10 @@ LoopRun::LoopRun(Loops& loops, std::string_view name)
     : loops_(loops), name_(csv::visible(name)), plan_(LoopPlan::from(loops.options())) {}
 
 LoopRun::~LoopRun() {
+  leave();
+}
+
+void LoopRun::leave() {
   // A fork child that leaves the loop owns none of this.
   if (loops_.is_fork_child()) return;
   const OwnCalls own(loops_.backend());

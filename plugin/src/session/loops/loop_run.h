@@ -68,10 +68,12 @@ struct LoopPlan {
 class LoopRun {
  public:
   LoopRun(Loops& loops, std::string_view name);
-  /// Restores the state before the loop, also in the middle of a pass.
   ~LoopRun();
   LoopRun(const LoopRun&) = delete;
   LoopRun& operator=(const LoopRun&) = delete;
+
+  /// Restores the state before the loop, also in the middle of a pass.
+  void leave();
 
   /// At the end of the process: a running loop writes the rows of its finished passes, and says that it was ended.
   static void end_process(Loops& loops);

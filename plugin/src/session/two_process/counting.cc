@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "os/message_output.h"
 #include "session/backends/open_backend.h"
 #include "session/process/messages.h"
 #include "session/session.h"
@@ -84,6 +85,7 @@ std::string counting_request() {
 }
 
 CountingStart start_counting(const Framework& framework) {
+  leave_programs_alone();
   CountingStart start;
   const session::Session& session = session::started_session(framework);
   if (const session::OpenBackend* opened = session.backend().current()) {
@@ -96,6 +98,7 @@ CountingStart start_counting(const Framework& framework) {
 }
 
 CountingStart start_tracing(const Framework& framework) {
+  leave_programs_alone();
   CountingStart start;
   session::Session& session = session::started_session(framework);
   start.backend = session::backend_name(session);

@@ -9,6 +9,7 @@
 #include "core/cost_data.h"
 #include "core/per_run_part.h"
 #include "extras/profilers/session/profiler_session.h"
+#include "os/message_output.h"
 #include "session/backends/doctor.h"
 #include "session/backends/open_backend.h"
 #include "session/options/option_table.h"
@@ -122,13 +123,16 @@ void TimingSession::set_counted_by_or_exit(const adapter::CountingStart& counted
 }
 
 void TimingSession::begin_benchmarks() {
+  leave_programs_alone();
   is_running_.store(true);
   if (!fork_detector_.is_fork_child()) recorder_.begin_tests({});
 }
 
 void TimingSession::end_benchmarks() {
   is_running_.store(false);
-  if (!fork_detector_.is_fork_child()) recorder_.finish();
+  if (fork_detector_.is_fork_child()) return;
+  recorder_.finish();
+  measure_programs_again();
 }
 
 void TimingSession::add_repetition(const adapter::TimedRepetition& one) {

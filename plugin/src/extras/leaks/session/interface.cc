@@ -3,6 +3,7 @@
 // syscost::LeakCheck over the process's session.
 
 #include <string>
+#include <utility>
 
 #include "extras/leaks/session/leaks.h"
 #include "os/errors.h"
@@ -15,7 +16,10 @@ LeakCheck::LeakCheck() {
   const KeptErrno kept;
   before_ = session::process_session().part<session::Leaks>().open_things();
 }
-LeakCheck::~LeakCheck() = default;
+LeakCheck::~LeakCheck() {
+  const KeptErrno kept;
+  session::process_session().part<session::Leaks>().drop(std::move(before_));
+}
 
 std::string LeakCheck::left() const {
   const KeptErrno kept;

@@ -151,6 +151,11 @@ std::shared_ptr<const OpenThings> Leaks::open_things() {
   return now.ok() ? std::make_shared<const OpenThings>(std::move(now.value())) : nullptr;
 }
 
+void Leaks::drop(std::shared_ptr<const void> things) {
+  const OwnCalls own(shared_.is_fork_child() ? nullptr : shared_.backend.current());
+  things.reset();
+}
+
 std::string Leaks::left_since(const OpenThings* before) {
   OpenBackend* const opened = shared_.is_fork_child() ? nullptr : shared_.backend.current();
   const OwnCalls own(opened);

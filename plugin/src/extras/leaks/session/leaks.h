@@ -42,6 +42,8 @@ class Leaks final : public Part, public WindowObserver {
   /// For syscost::LeakCheck: what is open now; null = it could not be read. Any thread; makes syscalls, which are not
   /// counted.
   std::shared_ptr<const OpenThings> open_things();
+  /// Frees what open_things() returned. Any thread; its calls are not counted.
+  void drop(std::shared_ptr<const void> things);
   /// The text of what is open now and was not in `before`; `n/a (reason)` if it is not known. As open_things().
   std::string left_since(const OpenThings* before);
 
