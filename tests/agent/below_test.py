@@ -59,7 +59,8 @@ class Below(RunCase):
                     more = seen(done) - alone
                     self.assertEqual(alone - seen(done), set())
                     self.assertEqual({one.split("=")[0] for one in more},
-                                     {"SYSCOST_CSV", "SYSCOST_ALLOW_LOST", "SYSCOST_RUN_ID", "SYSCOST_INTERNAL_BENCH_RUNS"})
+                                     {"SYSCOST_CSV", "SYSCOST_ALLOW_LOST", "SYSCOST_RUN_ID", "SYSCOST_INTERNAL_BENCH_RUNS",
+                                      "SYSCOST_INTERNAL_BENCH_OUTPUT"})
 
     def test_an_empty_environment_stays_empty_but_for_ours(self):
         done = self.bench_run("--tests", "--csv", self.csv, "--", "env", "-i", "A=1", "env", code=1)

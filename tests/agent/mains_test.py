@@ -73,6 +73,14 @@ class Mains(RunCase):
                                      sorted([*ALL, "Mains.First"]))
                     self.assertEqual(self.getppids(), {**ALL, "Mains.First": 20})
 
+    def test_a_runner_that_reads_what_tests_print_finds_no_line_of_syscost(self):
+        done = self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{DYNAMIC} 2>one && {LINKED} 2>two && cat one two")
+        self.assertEqual(self.getppids(), {test: 20 for test in ALL})
+        self.assertEqual(done.err.count("syscost: backend "), 1)
+        for name in ("one", "two"):
+            with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+                self.assertEqual(file.read(), "")
+
     def test_two_googletests_run_one_after_the_other(self):
         for order in ([], ["library"]):
             with self.subTest(order=order):

@@ -287,8 +287,10 @@ void Notes::print() const {
         word == agent::kNoteEnded || word == agent::kNoteVerdict || !printed.insert(line).second) {
       continue;
     }
-    if (word == agent::kNoteSaid) {
+    if (word == agent::kNoteSaid || word == agent::kNoteStarted) {
       const std::string text = printable_lines(name.substr(name.find(' ') + 1));
+      // The same of each program, up to what counting adds to a call there.
+      if (word == agent::kNoteStarted && !printed.insert(text.substr(0, text.find(" ("))).second) continue;
       std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
       continue;
     }

@@ -16,6 +16,7 @@
 
 #include "bench_run/command.h"
 #include "bench_run/options.h"
+#include "os/message_output.h"
 #include "os/proc.h"
 #include "os/temporary_folder.h"
 #include "session/options/options.h"
@@ -158,6 +159,7 @@ void RowFile::tell_programs() const {
   const char* const above = getenv(session::kBenchRuns);
   const std::string runs = above != nullptr && *above != '\0' ? std::string(above) + "+" : std::string();
   setenv(session::kBenchRuns, (runs + this_bench_run()).c_str(), 1);
+  setenv(kBenchOutput, message_file().c_str(), 1);
   if (g_folder && path_ == g_folder->rows()) setenv(session::kTemporaryCsv, path_.c_str(), 1);
 }
 

@@ -86,6 +86,19 @@ void write_message(std::string_view text) {
   }
 }
 
+std::string message_file() {
+  struct stat status {};
+  const int output = message_output();
+  if (output < 0 || status_of(output, &status) != 0) return "";
+  return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+}
+
+void write_start_message(std::string_view text) {
+  const char* const of_bench = variable(kBenchOutput);
+  if (of_bench == nullptr || message_file() == of_bench) return write_message(text);
+  note("started", std::string(text).c_str());
+}
+
 void leave_programs_alone() {
   call_preloaded("syscost_preload_stop");
 }

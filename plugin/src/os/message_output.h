@@ -3,6 +3,7 @@
 // Where messages go: to the user, and to `bench run`.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace syscost {
@@ -21,6 +22,15 @@ void note_message_output();
 /// Writes all of `text` there, or as much as can be written. Where there is no place, the `bench run` above prints it
 /// when its command has ended.
 void write_message(std::string_view text);
+
+/// A variable of `bench run` for programs below: the file to which its messages go.
+inline constexpr const char* kBenchOutput = "SYSCOST_INTERNAL_BENCH_OUTPUT";
+/// Names the file of message_output(); empty if there is none.
+std::string message_file();
+
+/// A message that only says how a program is measured. A runner may look at what a test program prints, as ctest does:
+/// so `bench run` prints it in the end, once for all, if the program's messages go to another file than its own.
+void write_start_message(std::string_view text);
 
 // Tells `bench run` that syscost ends this program because it cannot measure it, or changes its exit code.
 //

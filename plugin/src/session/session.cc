@@ -109,10 +109,10 @@ Result<void> Session::start(const adapter::Framework& framework) {
     if (!csv.ok()) return csv;
   }
   if (shared_.options.requests_anything()) {
-    say(header_line(shared_.run, backend_note(), shared_.recorder.csv_path()));
+    say_start(header_line(shared_.run, backend_note(), shared_.recorder.csv_path()));
     const OpenBackend* opened = shared_.backend.current();
     if (const std::string remark = opened != nullptr ? opened->backend->remark() : std::string(); !remark.empty()) {
-      say(remark);
+      say_start(remark);
     }
   }
   has_new_options_ = false;

@@ -36,6 +36,8 @@ constexpr const char* kNoteEnded = "ended";
 constexpr const char* kNoteVerdict = "verdict";
 /// "said PROCESS TEXT": a message of a process that has no output for it.
 constexpr const char* kNoteSaid = "said";
+/// "started PROCESS TEXT": how a program is measured, where its output is not that of `bench run`.
+constexpr const char* kNoteStarted = "started";
 
 /// A file of kEndSignals numbers (std::uint32_t), in which the programs of a sweep of `bench faults` count the signals
 /// that ended processes for which they waited (agent/exec/passing_on.h). Known to bench.

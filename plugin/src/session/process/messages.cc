@@ -41,11 +41,11 @@ std::string shown(std::string_view text) {
 
 /// Prints with one write, so that lines of parallel test programs do not mix, and without stdio, because its buffers
 /// belong to the user.
-void print(const std::string& text) {
+void print(const std::string& text, void (*write)(std::string_view) = write_message) {
   // The pipe may have no reader, and the output may be a file at a limit that a test set.
   const SignalHold no_reader(SIGPIPE);
   const SignalHold size_limit(SIGXFSZ);
-  write_message(text);
+  write(text);
 }
 
 std::string text_of(const Failure& failure) {
@@ -64,6 +64,10 @@ bool has_refused() {
 
 void say(std::string_view text) {
   print("syscost: " + shown(text) + "\n");
+}
+
+void say_start(std::string_view text) {
+  print("syscost: " + shown(text) + "\n", write_start_message);
 }
 
 void say_failure(const Failure& failure) {

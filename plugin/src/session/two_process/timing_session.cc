@@ -119,7 +119,7 @@ void TimingSession::set_counted_by_or_exit(const adapter::CountingStart& counted
   is_announced_ = true;
   std::string how = counted_by.backend.empty() ? " (counts stay empty)" : " in a process of its own";
   if (options_.wants_tools()) how += ", traced by " + describe_tools(options_);
-  say(header_line(run_, how, recorder_.csv_path()));
+  say_start(header_line(run_, how, recorder_.csv_path()));
 }
 
 void TimingSession::begin_benchmarks() {
