@@ -138,7 +138,7 @@ class RowReader {
       fault += " (is it the file given to --syscost_csv?)";
     }
     if (!line.has_end) {
-      if (std::string torn = torn_header_fault(header); !torn.empty()) fault = std::move(torn);
+      if (std::string cut = torn_header_fault(header); !cut.empty()) fault = std::move(cut);
     }
     if (fault.empty()) return true;
     problems_.add(name_, 1, std::move(fault));

@@ -40,8 +40,8 @@ enum class Folders { flat, recursive };
 /// back; results that Bazel packed into an archive are a problem.
 Run find_files(const std::string& name, Folders folders, Problems& problems);
 
-/// Adds the files of all `names` to `all`, so that they are read as one RUN. True if one of them is a folder. A file that
-/// is named again, perhaps by a link or with its folder, is left out and is a problem: its rows would count twice.
+/// Adds the files of all `names` to `all`, so that they are read as one RUN. True if one of them is a folder. A file
+/// that is named again, perhaps by a link or with its folder, is left out and is a problem: its rows would count twice.
 bool add_files(Run& all, const std::vector<std::string>& names, Folders folders, Problems& problems);
 
 }  // namespace syscost::bench::csv

@@ -2,13 +2,17 @@
 #include "model/baseline.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdint>
+#include <limits>
 #include <set>
 #include <tuple>
 
+#include "csv/text.h"
 #include "model/choice.h"
 #include "syscost/schema.h"
 
@@ -20,8 +24,11 @@ constexpr std::string_view kVersion = "1";
 constexpr std::string_view kEmptyField = "-";  ///< Stands for an empty field, because an empty field is invisible.
 constexpr std::string_view kWindow = "window";
 constexpr std::string_view kPerRun = "per_run";
-// The line of the head that says what was measured.
+// Lines of the head. `measured` says what was measured.
+constexpr std::string_view kRuns = "runs";
+constexpr std::string_view kDeparted = "departed";
 constexpr std::string_view kMeasured = "measured";
+constexpr std::string_view kClass = "class";
 constexpr std::string_view kCalls = "calls";
 constexpr std::string_view kEntries = "entries";
 constexpr std::string_view kErrors = "errors";
@@ -35,6 +42,15 @@ constexpr std::string_view kWhichSynced = "which opens were with O_SYNC";
 constexpr std::string_view kSeveralThreads = "several_threads";
 constexpr std::string_view kUnknownThreads = "unknown_threads";
 constexpr std::string_view kRangeSeparator = "..";
+// Each count that bench writes: of a window as a whole, and of a syscall, which also has errnos. A line with another
+// word is refused: if it were left out, a misspelt word would take its count out of the gate.
+constexpr std::array<std::string_view, 7> kCountsOfWindow = {
+    kCalls, kEntries, "passes", "descriptors_left", "mapped_bytes_left", "wall_ns", "cpu_ns"};
+constexpr std::array<std::string_view, 9> kCountsOfSyscall = {
+    kCalls,   kEntries,    kPerRun,  schema::kColumnNames[static_cast<std::size_t>(schema::Column::kInjected)],
+    "timely", "kernel_ns", "p50_ns", "p90_ns",
+    "p99_ns"};
+constexpr std::string_view kFix = "restore the line, or write the baseline again with `bench baseline update`";
 
 std::string number_text(double value) {
   return fmt::format("{}", value);  // the fewest digits that are exact
@@ -69,24 +85,87 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   }
 }
 
+/// Takes only the text that bench writes for the number, so that a damaged number is not read as another one.
 template <class Number>
 std::optional<Number> to_number(std::string_view text) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !(value >= Number{})) return std::nullopt;
+  if (error != std::errc() || text.starts_with('-') || fmt::format("{}", value) != text) return std::nullopt;
   return value;
 }
 
+/// A number of runs, repetitions or tests. Memory holds no more of them than the type can count.
+std::optional<std::uint32_t> to_quantity(std::string_view text, std::uint32_t least) {
+  const auto quantity = to_number<std::uint32_t>(text);
+  return quantity && *quantity >= least ? quantity : std::nullopt;
+}
+
 std::optional<Range> to_range(std::string_view text) {
+  constexpr double kTooMuch = 0x1p64;  // the counts of a CSV are integers of 64 bits
   std::vector<double> values;
   for (std::string_view part : split(text, kRangeSeparator)) {
     const auto value = to_number<double>(part);
-    if (!value || *value > 1e300) return std::nullopt;
+    if (!value || !(*value < kTooMuch)) return std::nullopt;  // true for nan, too
     values.push_back(*value);
   }
   if (values.size() == 1) return Range{values[0], values[0], values[0]};
   if (values.size() != 3 || values[0] > values[1] || values[1] > values[2]) return std::nullopt;
   return Range{values[0], values[1], values[2]};
+}
+
+bool are_all(std::string_view text, std::string_view characters) {
+  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
+}
+
+/// `EAGAIN`, or `errno_600` for one without a name.
+bool is_errno(std::string_view word) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr std::string_view kLettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  constexpr std::string_view kNumbered = "errno_";
+  if (word.starts_with(kNumbered)) return are_all(word.substr(kNumbered.size()), kDigits);
+  return word.starts_with('E') && are_all(word.substr(1), kLettersAndDigits);
+}
+
+bool is_count(std::string_view syscall, std::string_view word) {
+  const auto is_in = [&](const auto& words) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  if (syscall.empty()) return is_in(kCountsOfWindow);
+  if (is_in(kCountsOfSyscall) || is_errno(word)) return true;
+  const std::string per_run = fmt::format("{} ", kPerRun);
+  return word.starts_with(per_run) && is_errno(word.substr(per_run.size()));
+}
+
+/// True for a line that git writes around the two sides of a conflict.
+bool is_conflict_mark(std::string_view line) {
+  constexpr std::size_t kSize = 7;
+  if (line.size() < kSize || std::string_view("<=>|").find(line.front()) == std::string_view::npos) return false;
+  const bool is_mark = line.substr(0, kSize) == std::string(kSize, line.front());
+  return is_mark && (line.size() == kSize || line[kSize] == ' ') && line.find('\t') == std::string_view::npos;
+}
+
+/// The value of the line `measured`.
+std::string told_text(const BaselineTold& told) {
+  std::string words;
+  const auto add = [&](bool is_told, std::string_view word) {
+    if (is_told) words.append(words.empty() ? "" : " ").append(word);
+  };
+  add(told.calls, kCalls);
+  add(told.calls && told.errors, kErrors);
+  add(!told.calls || told.entries, kEntries);
+  add(told.threads, kThreads);
+  add(told.calls && told.opens, kOpens);
+  return words;
+}
+
+/// nullopt for a text that told_text() does not write.
+std::optional<BaselineTold> to_told(std::string_view text) {
+  const auto words = split(text, " ");
+  const auto has = [&](std::string_view word) { return std::find(words.begin(), words.end(), word) != words.end(); };
+  const BaselineTold told{.calls = has(kCalls),
+                          .entries = has(kEntries),
+                          .errors = has(kErrors),
+                          .opens = has(kOpens),
+                          .threads = has(kThreads)};
+  return told_text(told) == text ? std::optional(told) : std::nullopt;
 }
 
 class Parser {
@@ -99,12 +178,17 @@ class Parser {
       fault(0, "the last line does not end: the file is torn");
       return std::nullopt;
     }
+    text = csv::without_byte_order_mark(text);
     bool is_head = true;
     while (!text.empty()) {
       const std::size_t end = text.find('\n');
-      const std::string_view line = text.substr(0, end);
+      const std::string_view line = csv::without_carriage_return(text.substr(0, end));
       text.remove_prefix(end + 1);
       ++line_;
+      if (is_conflict_mark(line)) {
+        fault(line_, "a merge conflict: resolve it, or write the baseline again with `bench baseline update`");
+        return std::nullopt;
+      }
       if (line_ == 1) {
         if (!take_title(line)) return std::nullopt;
       } else if (line.empty()) {
@@ -116,11 +200,14 @@ class Parser {
       }
     }
     if (line_ == 0) fault(0, "the file is empty: no baseline");
+    for (const std::string_view word : {kRuns, kMeasured}) {
+      if (line_ != 0 && !head_.contains(word)) fault(0, fmt::format("its head has no line `{}`: {}", word, kFix));
+    }
     if (problems_.count() != problems_before) return std::nullopt;
     for (BaselineWindow& window : out_.windows) {
-      window.tells_entries = tells_entries_;
-      window.tells_errors = tells_errors_;
-      window.tells_opens = tells_opens_;
+      window.tells_entries = told_->entries;
+      window.tells_errors = told_->errors;
+      window.tells_opens = told_->opens;
     }
     return std::move(out_);
   }
@@ -143,26 +230,49 @@ class Parser {
 
   void take_head(const std::vector<std::string_view>& fields) {
     if (fields[0].starts_with("#")) return;
-    if (fields[0] == "class" && fields.size() == 3) {
-      out_.classes.emplace(fields[1], fields[2]);
-    } else if (fields[0] == "runs" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
-      out_.runs = *to_number<std::size_t>(fields[1]);
-    } else if (fields[0] == "departed" && fields.size() == 2 && to_number<std::size_t>(fields[1])) {
-      out_.tests_that_departed = *to_number<std::size_t>(fields[1]);
-    } else if (fields[0] == kMeasured && fields.size() == 2) {
-      const auto words = split(fields[1], " ");
-      const auto has = [&](std::string_view word) {
-        return std::find(words.begin(), words.end(), word) != words.end();
-      };
-      tells_entries_ = has(kEntries);
-      tells_errors_ = has(kErrors);
-      tells_threads_ = has(kThreads);
-      tells_opens_ = has(kOpens);
-    } else if (fields.size() == 2) {
-      out_.surroundings.emplace_back(fields[0], fields[1] == kEmptyField ? "" : fields[1]);
-    } else {
-      fault(line_, "a line of the head is a word and its value, with a tab between");
+    if (fields[0] == kClass) {
+      take_class(fields);
+      return;
     }
+    if (fields.size() != 2) {
+      fault(line_, "a line of the head is a word and its value, with a tab between");
+      return;
+    }
+    if (!head_.insert(fields[0]).second) {
+      fault(line_, fmt::format("`{}` stands twice in the head: {}", fields[0], kFix));
+    }
+    if (fields[0] == kRuns) {
+      out_.runs = quantity_of(fields, 1);
+    } else if (fields[0] == kDeparted) {
+      out_.tests_that_departed = quantity_of(fields, 0);
+    } else if (fields[0] == kMeasured) {
+      told_ = to_told(fields[1]);
+      if (!told_) {
+        fault(line_, fmt::format("`{}` holds \"{}\": {}, {}, {}, {} and {} are its words, in this order; {}", kMeasured,
+                                 fields[1], kCalls, kErrors, kEntries, kThreads, kOpens, kFix));
+      }
+    } else {
+      out_.surroundings.emplace_back(fields[0], fields[1] == kEmptyField ? "" : fields[1]);
+    }
+  }
+
+  void take_class(const std::vector<std::string_view>& fields) {
+    if (fields.size() != 3 || fields[1].empty() || fields[2].empty()) {
+      fault(line_,
+            fmt::format("a line `{}` is this word, a syscall and its classes, with tabs between: {}", kClass, kFix));
+    } else if (!out_.classes.emplace(fields[1], fields[2]).second) {
+      fault(line_, fmt::format("`{} {}` stands twice in the head: {}", kClass, fields[1], kFix));
+    }
+  }
+
+  /// Of a line of the head.
+  std::size_t quantity_of(const std::vector<std::string_view>& fields, std::uint32_t least) {
+    const auto quantity = to_quantity(fields[1], least);
+    if (!quantity) {
+      fault(line_, fmt::format("`{}` holds \"{}\": a whole number from {} to {} expected; {}", fields[0], fields[1],
+                               least, std::numeric_limits<std::uint32_t>::max(), kFix));
+    }
+    return quantity.value_or(least);
   }
 
   void take_cell(const std::vector<std::string_view>& fields) {
@@ -182,10 +292,17 @@ class Parser {
     const auto range = to_range(fields[4]);
     if (!range) {
       fault(line_,
-            fmt::format("\"{}\" is no count: a number, or the least, the median and the most as 1..2..3", fields[4]));
+            fmt::format("\"{}\" is no count: a number below 2^64 as bench writes it (16, 2.5), or the least, the "
+                        "median and the most as 1..2..3; {}",
+                        fields[4], kFix));
       return;
     }
     const std::string_view syscall = fields[2] == kEmptyField ? std::string_view() : fields[2];
+    if (!is_count(syscall, fields[3])) {
+      fault(line_, fmt::format("\"{}\" is no count of a {} that this bench knows; {}", fields[3],
+                               syscall.empty() ? "window" : "syscall", kFix));
+      return;
+    }
     if (const std::size_t size = syscall.substr(0, syscall.find(' ')).size(); size > kLongestSyscall) {
       fault(line_, fmt::format("a name of {} bytes is no syscall's", size));
       return;
@@ -206,11 +323,15 @@ class Parser {
     const bool has_others = words.size() == 4 && words[3] == kSeveralThreads;
     const bool is_unknown = words.size() == 4 && words[3] == kUnknownThreads;
     const bool has_words = words.size() == 3 || has_others || is_unknown;
-    const std::size_t n = has_words ? to_number<std::size_t>(words[2]).value_or(0) : 0;
+    const std::size_t n = has_words ? to_quantity(words[2], 1).value_or(0) : 0;
     const bool is_kind = std::find(schema::kKinds.begin(), schema::kKinds.end(), words[0]) != schema::kKinds.end();
     if (n == 0 || !is_kind || !is_outcome(words[1])) {
       fault(line_, fmt::format("\"{}\" is not kind, outcome and number of repetitions", fields[4]));
       return;
+    }
+    if (words.size() == 4 && told_ && !told_->threads) {
+      fault(line_, fmt::format("it has the word {}, but the line `{}` of the head does not have {}; {}", words[3],
+                               kMeasured, kThreads, kFix));
     }
     cells_.clear();
     if (!windows_.emplace(fields[0], fields[1], words[0]).second) {
@@ -222,35 +343,19 @@ class Parser {
     window.kind = words[0];
     window.outcome = words[1] == kEmptyField ? "" : words[1];
     window.n = n;
-    if (tells_threads_ && !is_unknown) window.has_other_threads = has_others;
+    if (told_ && told_->threads && !is_unknown) window.has_other_threads = has_others;
     out_.windows.push_back(std::move(window));
   }
 
   const std::string& name_;
   csv::Problems& problems_;
   std::size_t line_ = 0;
-  bool tells_entries_ = false;
-  bool tells_errors_ = false;
-  bool tells_threads_ = false;
-  bool tells_opens_ = false;
+  std::optional<BaselineTold> told_;
+  std::set<std::string_view> head_;  // the words of its lines
   Baseline out_;
   std::set<std::pair<std::string, std::string>> cells_;  // of the last window
   std::set<std::tuple<std::string, std::string, std::string>> windows_;
 };
-
-/// The value of the line `measured`.
-std::string told_text(const BaselineTold& told) {
-  std::string words;
-  const auto add = [&](bool is_told, std::string_view word) {
-    if (is_told) words.append(words.empty() ? "" : " ").append(word);
-  };
-  add(told.calls, kCalls);
-  add(told.calls && told.errors, kErrors);
-  add(!told.calls || told.entries, kEntries);
-  add(told.threads, kThreads);
-  add(told.calls && told.opens, kOpens);
-  return words;
-}
 
 /// The last word of the line, in a file that tells threads.
 std::string threads_text(const BaselineWindow& window) {
@@ -357,10 +462,10 @@ std::string to_text(Baseline baseline) {
   out += "# written by `bench baseline update`; commit it, and read its diff as you read that of a test\n";
   out += "# below: program, test, syscall, what, count; where repetitions differ the least..median..most of them\n";
   for (const auto& [name, value] : baseline.surroundings) out += fmt::format("{}\t{}\n", name, or_nothing(value));
-  out += fmt::format("runs\t{}\n", baseline.runs);
-  if (baseline.tests_that_departed) out += fmt::format("departed\t{}\n", *baseline.tests_that_departed);
+  out += fmt::format("{}\t{}\n", kRuns, baseline.runs);
+  if (baseline.tests_that_departed) out += fmt::format("{}\t{}\n", kDeparted, *baseline.tests_that_departed);
   out += fmt::format("{}\t{}\n", kMeasured, told_text(told));
-  for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("class\t{}\t{}\n", syscall, classes);
+  for (const auto& [syscall, classes] : baseline.classes) out += fmt::format("{}\t{}\t{}\n", kClass, syscall, classes);
   out += '\n';
   for (const BaselineWindow& window : baseline.windows) out += lines_of(window, told);
   return out;
@@ -370,62 +475,6 @@ std::optional<Baseline> parse_baseline(const std::string& name, std::string_view
   return Parser(name, problems).parse(text);
 }
 
-namespace {
-
-constexpr std::string_view kClassWord = "class";
-
-using WindowKey = std::tuple<std::string_view, std::string_view, std::string_view>;
-
-WindowKey window_key(const BaselineWindow& window) {
-  return {window.program, window.name, window.kind};
-}
-
-/// The first line of `text`, with its end.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(end);
-  return line;
-}
-
-/// The first five fields of a line; what is missing is empty.
-std::array<std::string_view, 5> fields_of(std::string_view line) {
-  std::array<std::string_view, 5> fields;
-  if (line.ends_with('\n')) line.remove_suffix(1);
-  for (std::string_view& field : fields) {
-    const std::size_t end = std::min(line.find('\t'), line.size());
-    field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return fields;
-}
-
-/// The head, with a line for each of `classes` that it lacks.
-std::string head_of(std::string_view head, const std::map<std::string, std::string>& classes) {
-  std::map<std::string, std::string> missing = classes;
-  for (std::string_view rest = head; !rest.empty();) {
-    const auto fields = fields_of(take_line(rest));
-    if (fields[0] == kClassWord) missing.erase(std::string(fields[1]));
-  }
-  std::string out;
-  const auto add_up_to = [&](std::string_view syscall) {
-    while (!missing.empty() && (syscall.empty() || missing.begin()->first < syscall)) {
-      out += fmt::format("{}\t{}\t{}\n", kClassWord, missing.begin()->first, missing.begin()->second);
-      missing.erase(missing.begin());
-    }
-  };
-  while (!head.empty()) {
-    const std::string_view line = take_line(head);
-    const auto fields = fields_of(line);
-    if (fields[0] == kClassWord) add_up_to(fields[1]);
-    out += line;
-  }
-  add_up_to("");
-  return out;
-}
-
-}  // namespace
-
 std::string why_not_beside(const BaselineWindow& window, const BaselineTold& told) {
   if (!window.has_calls()) return {};
   // A line of the head says then that there are entries alone.
@@ -434,44 +483,6 @@ std::string why_not_beside(const BaselineWindow& window, const BaselineTold& tol
   if (told.entries && !window.tells_entries) return std::string(kHowOftenEntered);
   if (told.opens && !window.tells_opens) return std::string(kWhichSynced);
   return {};
-}
-
-std::string edited(std::string_view text, const BaselineTold& told, std::vector<BaselineEdit> edits,
-                   const std::map<std::string, std::string>& classes) {
-  std::sort(edits.begin(), edits.end(),
-            [](const BaselineEdit& a, const BaselineEdit& b) { return window_key(a.window) < window_key(b.window); });
-  std::size_t head_end = text.find("\n\n");
-  head_end = head_end == std::string_view::npos ? text.size() : head_end + 1;
-  std::string out = head_of(text.substr(0, head_end), classes);
-  if (head_end == text.size()) out += '\n';  // the end of the head
-  text.remove_prefix(head_end);
-  std::set<WindowKey> known;
-  for (std::string_view rest = text; !rest.empty();) {
-    const auto fields = fields_of(take_line(rest));
-    if (fields[3] == "window") known.emplace(fields[0], fields[1], fields[4].substr(0, fields[4].find(' ')));
-  }
-  auto next = edits.begin();  // the first new window that is not written yet
-  const auto add_new_up_to = [&](const WindowKey* key) {
-    for (; next != edits.end() && (key == nullptr || window_key(next->window) < *key); ++next) {
-      if (!next->is_removal && !known.contains(window_key(next->window))) out += lines_of(next->window, told);
-    }
-  };
-  bool is_replaced = false;  // true while the lines belong to a window that is replaced
-  while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const auto fields = fields_of(line);
-    if (fields[3] == "window") {
-      const WindowKey key = {fields[0], fields[1], fields[4].substr(0, fields[4].find(' '))};
-      add_new_up_to(&key);
-      const auto edit = std::find_if(edits.begin(), edits.end(),
-                                     [&](const BaselineEdit& one) { return window_key(one.window) == key; });
-      is_replaced = edit != edits.end();
-      if (is_replaced && !edit->is_removal) out += lines_of(edit->window, told);
-    }
-    if (!is_replaced || line == "\n") out += line;
-  }
-  add_new_up_to(nullptr);
-  return out;
 }
 
 }  // namespace syscost::bench::model

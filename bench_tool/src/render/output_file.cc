@@ -15,10 +15,12 @@ namespace {
 
 /// True if the file is empty, or begins with `expected`.
 bool may_be_replaced(int descriptor, std::string_view expected) {
-  std::string beginning(expected.size(), '\0');
+  std::string beginning(csv::kByteOrderMark.size() + expected.size(), '\0');
   const ssize_t count = pread(descriptor, beginning.data(), beginning.size(), 0);
-  return count == 0 ||
-         (count > 0 && std::string_view(beginning).substr(0, static_cast<std::size_t>(count)) == expected);
+  if (count <= 0) return count == 0;
+  const std::string_view text =
+      csv::without_byte_order_mark(std::string_view(beginning).substr(0, static_cast<std::size_t>(count)));
+  return text.starts_with(expected);
 }
 
 mode_t usual_mode() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two GoogleTests in one process: the program's own and that of its library. An argument: the library's tests come first.
+// Two GoogleTests in one process: the program's own and that of its library. An argument: the library's tests come
+// first.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -41,6 +41,7 @@ TEST_P(BaselineOf, SaysWhatTheRunSaid) {
   ASSERT_FALSE(windows.empty());
   model::Baseline written;
   written.surroundings = {{"filter", ""}};
+  written.runs = 1;
   std::size_t judged = 0;
   for (std::size_t i = 0; i < windows.size(); ++i) {
     if (!judge::fault_of(windows[i]).text.empty()) continue;

@@ -66,6 +66,22 @@ TEST_F(BaselineFile, TakesThePlaceOfNoOtherFile) {
   EXPECT_EQ(update({path("a.csv")}), 0) << err_.str();
 }
 
+TEST_F(BaselineFile, IsNotWrittenFromARunThatIsNamedTwice) {
+  const std::string run = make_run("a", 3, 5);
+  const std::string end = "\nbench: no baseline was written\n";
+  EXPECT_EQ(update({run, run, run}), 2);
+  EXPECT_EQ(err_.str(), run + ": named twice, and each file counts once: name it once" + end);
+  fs::create_symlink(run, path("link.csv"));
+  EXPECT_EQ(update({run, path("link.csv")}), 2);
+  EXPECT_EQ(err_.str(),
+            path("link.csv") + ": the same file as " + run + ", and each file counts once: name one of them" + end);
+  fs::remove(path("link.csv"));
+  EXPECT_EQ(update({folder_.string(), run}), 2) << "the folder has it";
+  EXPECT_EQ(err_.str(), run + ": named twice, and each file counts once: name it once" + end);
+  EXPECT_FALSE(fs::exists(baseline()));
+  EXPECT_EQ(update({run, make_run("b", 3, 5)}), 0) << err_.str();
+}
+
 TEST_F(BaselineFile, IsWholeWithManyWritersAtATime) {
   constexpr int kWriters = 8;
   const auto run_of = [&](const std::string& id, int changed) {

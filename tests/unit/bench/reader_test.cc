@@ -320,6 +320,26 @@ TEST(Reader, RefusesAFileOfAnotherVersionOnce) {
   EXPECT_EQ(read("schema_version,run_id\n" + row).problems, fault) << "whatever its columns are";
 }
 
+TEST(Reader, SaysThatAFileEndsInsideItsHeader) {
+  const std::string whole = header().substr(0, header().size() - 1);
+  EXPECT_EQ(read(whole).problems, "") << "all of it is there";
+  const std::string cut = whole.substr(0, whole.find(",selection") + 7);
+  const std::string torn =
+      "f.csv:1: the file ends inside its header, in column 11 (\"select\" of \"selection\"): torn by a crash, a full "
+      "disk or a copy that stopped; copy it again, or measure again\n";
+  EXPECT_EQ(read(cut).problems, torn);
+  EXPECT_EQ(read("\xEF\xBB\xBF" + cut).problems, torn);
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_EQ(read(whole.substr(0, size)).problems.find("f.csv:1: the file ends inside its header, in column "), 0U)
+        << whole.substr(0, size);
+  }
+  // With a line end, or with another text, it is no cut.
+  for (const std::string& other : {cut + '\n', cut + "ed", cut + '\n' + test_row()}) {
+    EXPECT_NE(read(other).problems.find("where \"selection\" belongs: not a syscost CSV"), std::string::npos)
+        << read(other).problems;
+  }
+}
+
 TEST(Reader, SaysThatRowsOfAnotherVersionWereJoinedToAFile) {
   const std::string advice = ": files joined? Give bench a folder that holds them instead\n";
   const Read result = read(header() + test_row({{"test", "A"}}) + "schema_version,run_id,end\n4,r1,end\n");

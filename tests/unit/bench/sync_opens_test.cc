@@ -121,6 +121,7 @@ TEST(SyncOpens, CanBeAccepted) {
 stats::WindowSummary through_a_baseline(const std::vector<const Side*>& sides) {
   model::Baseline written;
   written.surroundings = {{"filter", ""}};
+  written.runs = 1;
   for (const Side* side : sides) {
     written.windows.push_back(to_baseline(side->window(), "p" + std::to_string(written.windows.size()), "S.T"));
   }

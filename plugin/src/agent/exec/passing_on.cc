@@ -192,7 +192,8 @@ void take_out_preload(const char* value, char* room) {
     const std::size_t size = std::strcspn(part, ": ");
     if (size != 0 && (size != ours || std::strncmp(part, g_kept.preload, size) != 0)) {
       if (end != room) *end++ = ':';
-      end = static_cast<char*>(mempcpy(end, part, size));
+      std::memcpy(end, part, size);
+      end += size;
     }
     part += size + (part[size] != '\0' ? 1 : 0);
   }
@@ -229,7 +230,8 @@ void go_on_passing_on() {
   if (g_kept.preload == nullptr) return;
   g_kept.is_passing_on = true;
   if (!std::exchange(g_kept.is_environment_clean, false)) return;
-  // A new one: setenv() may free the array that another thread reads. It stays: libc copies an array that is not its own.
+  // A new one: setenv() may free the array that another thread reads. It stays: libc copies an array that is not its
+  // own.
   const Environment ours(__environ);
   const std::size_t size = ours.pointers() * sizeof(char*) + ours.bytes();
   void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -61,7 +61,7 @@ enum class Printer { none, brief, full };
 struct Run {
   gtest_adapter::TestWindows windows;
   names::EqualNames names;
-  std::string only_test;           ///< If one is to run, and it is known; else empty.
+  std::string only_test;  ///< If one is to run, and it is known; else empty.
   /// Runs the program's tests now; null between two runs. A test of GoogleTest itself makes more of them. A program
   /// may hold two GoogleTests, of which each runs tests.
   const void* repeater = nullptr;
