@@ -73,6 +73,17 @@ class Mains(RunCase):
                                      sorted([*ALL, "Mains.First"]))
                     self.assertEqual(self.getppids(), {**ALL, "Mains.First": 20})
 
+    def test_programs_after_the_tests_that_seccomp_measured_are_named(self):
+        self.needs("seccomp")
+        for how in ("system", "fork", "exec"):
+            with self.subTest(how=how):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                done = self.bench_run("--backend=seccomp", f"--csv={self.csv}", "--", DYNAMIC, "after", how, DYNAMIC)
+                self.assertEqual(self.getppids(column="entries"), ALL)
+                self.assertEqual(done.out.count("[  PASSED  ] "), 2)
+                self.assertIn(f"bench: not measured: {DYNAMIC} was started by a program whose tests seccomp had measured", done.err)
+
     def test_a_runner_that_reads_what_tests_print_finds_no_line_of_syscost(self):
         done = self.bench_run(f"--csv={self.csv}", "--", "sh", "-c", f"{DYNAMIC} 2>one && {LINKED} 2>two && cat one two")
         self.assertEqual(self.getppids(), {test: 20 for test in ALL})

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "agent/common/listing.h"
@@ -49,7 +51,12 @@ bool holds_framework(const Module& module, void* found) {
   const char* mark = nullptr;
   syscost::agent::for_each_module(holds_framework, &mark);
   if (mark == nullptr) return;
-  syscost::agent::note_tests(syscost::agent::asks_for_list(arguments, mark));
+  const bool lists = syscost::agent::asks_for_list(arguments, mark);
+  if (getenv(syscost::agent::kFilteredVariable) != nullptr) {
+    if (!lists) syscost::agent::note_unmeasured(syscost::agent::kNoteFiltered, program_invocation_name);
+    return;
+  }
+  syscost::agent::note_tests(lists);
   const Beside agent("libsyscost-agent.so");
   if (agent.path[0] != '\0' && dlopen(agent.path, RTLD_NOW | RTLD_LOCAL) != nullptr) return;
   const char* const error = dlerror();

@@ -302,6 +302,14 @@ void Notes::print() const {
           printable(name).c_str());
       continue;
     }
+    if (word == agent::kNoteFiltered) {
+      std::fprintf(
+          stderr,
+          "bench: not measured: %s was started by a program whose tests seccomp had measured, and the filter "
+          "stays\n  fix: use another backend (bench doctor says which work), or one command for each of them\n",
+          printable(name).c_str());
+      continue;
+    }
     const bool was_denied = word == agent::kNoteTraced || word == agent::kNoteNotTraced || word == agent::kNoteNoCode;
     const auto its = was_denied ? not_entered(name, word) : out_of_reach(name, kind_of(word));
     if (!its) continue;

@@ -69,10 +69,6 @@ void note(const char* word, const char* text) {
   close(file);
 }
 
-void call_preloaded(const char* name) {
-  if (void* const function = loaded_function(name); function != nullptr) reinterpret_cast<void (*)()>(function)();
-}
-
 }  // namespace
 
 void write_message(std::string_view text) {
@@ -100,11 +96,12 @@ void write_start_message(std::string_view text) {
 }
 
 void leave_programs_alone() {
-  call_preloaded("syscost_preload_stop");
+  if (void* const stop = loaded_function("syscost_preload_stop"); stop != nullptr) reinterpret_cast<void (*)()>(stop)();
 }
 
-void measure_programs_again() {
-  call_preloaded("syscost_preload_go_on");
+void measure_programs_again(bool can_be) {
+  void* const go_on = loaded_function("syscost_preload_go_on");
+  if (go_on != nullptr) reinterpret_cast<void (*)(bool)>(go_on)(!can_be);
 }
 
 void note_refusal(const char* why) {

@@ -43,7 +43,8 @@ void note_refusal(const char* why);
 /// Below `bench run`: programs that are started from now on are not measured, because tests start them. Until
 /// measure_programs_again(). Both do nothing in other programs. One thread.
 void leave_programs_alone();
-void measure_programs_again();
+/// `can_be`: false if they cannot be measured, because seccomp's filter stays: then `bench run` names those with tests.
+void measure_programs_again(bool can_be = true);
 
 /// The tests of this program have passed, and it does not end with 0: syscost had a problem, and printed it.
 void note_verdict();

@@ -158,7 +158,9 @@ void finish_tests(std::string_view outcome) {
   const session::WorkBetween between = session.work_between();
   const session::OwnWork work(session.backend().current());
   session.finish_tests(outcome);
-  if (!session.is_fork_child()) measure_programs_again();
+  if (session.is_fork_child()) return;
+  const session::OpenBackend* const opened = session.backend().current();
+  measure_programs_again(opened == nullptr || opened->backend->name() != "seccomp");
 }
 
 void note_verdict() {

@@ -62,7 +62,7 @@ constexpr std::array<Exception, 32> kExceptions = {{
     {"plugin/src/agent/exec/passing_on.cc", "getenv"},
     {"plugin/src/agent/exec/passing_on.cc", "__environ"},
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
-    {"plugin/src/agent/hooks.cc", "getenv"},
+    {"plugin/src/agent/preload.cc", "getenv"},
     {"plugin/src/agent/benchmark/flags.cc", "getenv"},
     // `bench`, and what `bench run` executes, run with their user's rights only.
     {"plugin/src/agent/inject/main.cc", "__environ"},

@@ -12,6 +12,10 @@ constexpr const char* kPreloadVariable = "_SYSCOST_PRELOAD";
 /// extras/commands/stub/command.h.
 constexpr const char* kCommandVariable = "_SYSCOST_COMMAND";
 
+/// Set where a program that was measured by seccomp starts others after its tests: the filter stays, so those are not
+/// measured.
+constexpr const char* kFilteredVariable = "_SYSCOST_FILTERED";
+
 /// A file to which programs below write a line for each program that cannot be measured: one of these words, a space,
 /// and the program's path.
 constexpr const char* kNotesVariable = "_SYSCOST_NOTES";
@@ -23,6 +27,7 @@ constexpr const char* kNoteDescriptor = "descriptor";  // a static one, by a des
 constexpr const char* kNoteTraced = "traced";          // by another
 constexpr const char* kNoteNotTraced = "ptrace";       // denied
 constexpr const char* kNoteNoCode = "code";            // it may make no code
+constexpr const char* kNoteFiltered = "filtered";      // kFilteredVariable is set
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";
 /// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,

@@ -151,8 +151,8 @@ extern "C" {
 void syscost_preload_stop() {
   syscost::agent::stop_passing_on();
 }
-void syscost_preload_go_on() {
-  syscost::agent::go_on_passing_on();
+void syscost_preload_go_on(bool is_filtered) {
+  syscost::agent::go_on_passing_on(is_filtered);
 }
 
 bool syscost_preload_is_passing_on() {

@@ -38,6 +38,7 @@ struct Kept {
   char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
   const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
   bool is_passing_on = false;
+  bool is_filtered = false;           ///< Set with go_on_passing_on().
   bool is_environment_clean = false;  ///< stop_passing_on() took ours out of it.
 };
 Kept g_kept;
@@ -226,9 +227,10 @@ void stop_passing_on() {
   g_kept.is_environment_clean = true;
 }
 
-void go_on_passing_on() {
+void go_on_passing_on(bool is_filtered) {
   if (g_kept.preload == nullptr) return;
   g_kept.is_passing_on = true;
+  g_kept.is_filtered = is_filtered;
   if (!std::exchange(g_kept.is_environment_clean, false)) return;
   // A new one: setenv() may free the array that another thread reads. It stays: libc copies an array that is not its
   // own.
@@ -248,6 +250,10 @@ void note_of_this_process(const char* word, const char* text) {
   char line[PATH_MAX];
   std::snprintf(line, sizeof line, "%d %s", getpid(), text);
   note(word, line);
+}
+
+void note_unmeasured(const char* word, const char* path) {
+  note(word, path);
 }
 
 void note_tests(bool lists) {
@@ -272,13 +278,15 @@ Environment::Environment(char* const* theirs) : theirs_(theirs) {
   lacks_mark_ = find(theirs, kPreloadVariable, std::strlen(kPreloadVariable)) == nullptr;
   lacks_order_ = asan == nullptr || std::strstr(asan, kAsanOrder) == nullptr;
   for (char* const* one = theirs; one != nullptr && *one != nullptr; ++one) ++pointers_;
-  pointers_ += g_kept.count + 3;  // LD_PRELOAD, ASAN_OPTIONS, null
-  bytes_ = kLdPreloadSize + std::strlen(g_kept.preload) + 2 + (preload != nullptr ? std::strlen(preload) : 0);
+  pointers_ += g_kept.count + 4;  // kFilteredVariable, LD_PRELOAD, ASAN_OPTIONS, null
+  lacks_filtered_ = g_kept.is_filtered && find(theirs, kFilteredVariable, std::strlen(kFilteredVariable)) == nullptr;
+  bytes_ += g_kept.is_filtered ? std::strlen(kFilteredVariable) + 3 : 0;
+  bytes_ += kLdPreloadSize + std::strlen(g_kept.preload) + 2 + (preload != nullptr ? std::strlen(preload) : 0);
   bytes_ += kAsanSize + std::strlen(kAsanOrder) + 2 + (asan != nullptr ? std::strlen(asan) : 0);
 }
 
 char* const* Environment::build(char** room, char* text) const {
-  if (!lacks_preload_ && !lacks_mark_ && !lacks_order_) return theirs_;
+  if (!lacks_preload_ && !lacks_mark_ && !lacks_order_ && !lacks_filtered_) return theirs_;
   std::size_t count = 0;
   const char* preload = preload_in(theirs_);
   const char* asan = find(theirs_, kAsan, kAsanSize);
@@ -301,6 +309,7 @@ char* const* Environment::build(char** room, char* text) const {
     if (*first != '\0' && *second != '\0') text = stpcpy(text, ":");
     text = stpcpy(text, second) + 1;
   };
+  if (lacks_filtered_) add(kFilteredVariable, "=1", "");
   if (lacks_preload_) add(kLdPreload, g_kept.preload, preload);
   if (lacks_order_) add(kAsan, asan, kAsanOrder);
   room[count] = nullptr;

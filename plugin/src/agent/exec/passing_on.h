@@ -20,12 +20,15 @@ namespace syscost::agent {
 bool keep_what_is_passed_on();
 /// Tests have begun: from now on nothing is passed on, and the environment has nothing of ours. One thread.
 void stop_passing_on();
-/// They have ended: as before them. What other threads have read of the environment stays where it is. One thread.
-void go_on_passing_on();
+/// They have ended: as before them. What other threads have read of the environment stays where it is. `is_filtered`:
+/// seccomp's filter stays, so programs with tests are noted and not measured. One thread.
+void go_on_passing_on(bool is_filtered);
 bool is_passing_on();
 
 /// A line of this process: `word`, its process id, and `text`.
 void note_of_this_process(const char* word, const char* text);
+/// A line for a program that is not measured: `word`, and its path.
+void note_unmeasured(const char* word, const char* path);
 /// Tells `bench run` that this program has a test framework, so that its end is of interest: a crash before its tests
 /// begin, or after they ended, leaves no row. `lists`: it is asked for a list of its tests, or for help.
 void note_tests(bool lists);
@@ -49,7 +52,8 @@ class Environment {
   std::size_t bytes_ = 0;
   bool lacks_preload_ = false;  ///< LD_PRELOAD is not there, or has been replaced.
   bool lacks_mark_ = false;     ///< The environment was cleared.
-  bool lacks_order_ = false;    ///< ASAN_OPTIONS is not there, or has been replaced.
+  bool lacks_filtered_ = false;
+  bool lacks_order_ = false;  ///< ASAN_OPTIONS is not there, or has been replaced.
 };
 
 /// The file to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing
