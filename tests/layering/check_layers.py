@@ -29,7 +29,7 @@ PLUGIN = {
     "agent/common": [],
     "agent/exec": ["agent/common", "agent/find", "os"],
     "agent/find": ["agent/common", "libc"],
-    "agent/gtest": ["adapters/gtest", "adapters/names", "agent", "agent/find"],
+    "agent/gtest": ["adapters/gtest", "adapters/names", "agent", "agent/common", "agent/find"],
     "agent/guest": ["agent/common", "agent/find", "os"],
     "agent/inject": ["agent/common", "agent/find", "os"],
     "backends/common": ["core", "libc"],

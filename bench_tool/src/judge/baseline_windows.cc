@@ -127,7 +127,7 @@ void take_cell(const model::BaselineCell& cell, std::size_t n, stats::SyscallSum
     out.altered = spread;
   } else if (cell.what == "kernel_ns") {
     out.kernel_ns = spread;
-  } else if (cell.what.starts_with('E') || cell.what.starts_with("errno_")) {
+  } else if (model::is_errno(cell.what)) {
     if (!out.errnos) out.errnos.emplace();
     out.errnos->insert_or_assign(cell.what, spread);
   }

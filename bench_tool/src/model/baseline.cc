@@ -14,6 +14,7 @@
 
 #include "csv/text.h"
 #include "model/choice.h"
+#include "model/row_parser.h"
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
@@ -70,7 +71,7 @@ std::string_view or_nothing(const std::string& text) {
 int rank_of(const std::string& what) {
   if (what == kCalls || what == kEntries) return 0;
   if (what == kPerRun) return 1;
-  if (what.starts_with("E")) return 2;
+  if (is_errno(what)) return 2;
   if (what.starts_with(kPerRun)) return 3;
   return 4;
 }
@@ -111,19 +112,6 @@ std::optional<Range> to_range(std::string_view text) {
   if (values.size() == 1) return Range{values[0], values[0], values[0]};
   if (values.size() != 3 || values[0] > values[1] || values[1] > values[2]) return std::nullopt;
   return Range{values[0], values[1], values[2]};
-}
-
-bool are_all(std::string_view text, std::string_view characters) {
-  return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
-}
-
-/// `EAGAIN`, or `errno_600` for one without a name.
-bool is_errno(std::string_view word) {
-  constexpr std::string_view kDigits = "0123456789";
-  constexpr std::string_view kLettersAndDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  constexpr std::string_view kNumbered = "errno_";
-  if (word.starts_with(kNumbered)) return are_all(word.substr(kNumbered.size()), kDigits);
-  return word.starts_with('E') && are_all(word.substr(1), kLettersAndDigits);
 }
 
 bool is_count(std::string_view syscall, std::string_view word) {
@@ -369,7 +357,7 @@ bool is_untold(const BaselineWindow& window, const BaselineCell& cell, const Bas
   if (!window.has_calls()) return false;
   if (cell.syscall == kSyncOpens) return !told.opens;
   if (cell.what == kEntries) return !told.entries;
-  return !told.errors && (cell.what.starts_with("E") || cell.what.starts_with(std::string(kPerRun) + " "));
+  return !told.errors && (is_errno(cell.what) || cell.what.starts_with(std::string(kPerRun) + " "));
 }
 
 }  // namespace

@@ -393,7 +393,17 @@ std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_err
 }
 
 bool is_errnos(std::string_view text) {
-  return for_each_pair(text, [](std::string_view, std::uint64_t) { return true; });
+  return for_each_pair(text, [](std::string_view name, std::uint64_t) { return is_errno(name); });
+}
+
+bool is_errno(std::string_view word) {
+  constexpr std::string_view kNumbered = "errno_";
+  const bool is_numbered = word.starts_with(kNumbered);
+  if (!is_numbered && !word.starts_with('E')) return false;
+  const std::string_view rest = word.substr(is_numbered ? kNumbered.size() : 1);
+  return !rest.empty() && std::all_of(rest.begin(), rest.end(), [&](char one) {
+    return (one >= '0' && one <= '9') || (!is_numbered && ((one >= 'A' && one <= 'Z') || one == '_'));
+  });
 }
 
 bool add_histogram_text(std::string_view text, Histogram& histogram) {

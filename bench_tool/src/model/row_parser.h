@@ -80,6 +80,8 @@ std::optional<std::vector<std::pair<std::string_view, std::uint64_t>>> parse_err
 
 /// True when `text` is a list that parse_errnos() reads.
 bool is_errnos(std::string_view text);
+/// `EAGAIN`, `EPROBE_DEFER`, or `errno_600` for one without a name: as os/errors.h writes it.
+bool is_errno(std::string_view word);
 
 /// Adds the buckets of `text` to `histogram` (its exact figures are columns of their own). False when the text is not
 /// such a list or names a bound that no bucket starts at; `histogram` may then hold a part of it.

@@ -47,7 +47,7 @@ bool is_linked_with_syscost(const Modules& modules) {
   const bool is_counting = adapter::is_counting_process();  // of benchmarks; only those are run and counted in it
   if (!is_counting && !adapter::requested()) return;
   const Modules modules = framework_modules();
-  if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules);
+  if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules, argc > 0 ? argv[0] : "");
   if (auto* const its = static_cast<Worlds*>(dlsym(RTLD_DEFAULT, kWorldsSymbol)); its != nullptr) {
     set_worlds(*its);
     its->control = outside::process_control;

@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -53,7 +52,8 @@ bool holds_framework(const Module& module, void* found) {
   if (mark == nullptr) return;
   const bool lists = syscost::agent::asks_for_list(arguments, mark);
   if (getenv(syscost::agent::kFilteredVariable) != nullptr) {
-    if (!lists) syscost::agent::note_unmeasured(syscost::agent::kNoteFiltered, program_invocation_name);
+    const char* const name = arguments[0] != nullptr ? arguments[0] : "a program without a name";
+    if (!lists) syscost::agent::note_unmeasured(syscost::agent::kNoteFiltered, name);
     return;
   }
   syscost::agent::note_tests(lists);

@@ -289,8 +289,11 @@ void Notes::print() const {
     }
     if (word == agent::kNoteSaid || word == agent::kNoteStarted) {
       const std::string text = printable_lines(name.substr(name.find(' ') + 1));
-      // The same of each program, up to what counting adds to a call there.
-      if (word == agent::kNoteStarted && !printed.insert(text.substr(0, text.find(" ("))).second) continue;
+      // The same of each program, but for what counting adds to a call there.
+      std::string key = text;
+      const std::size_t open = std::min(key.find(" ("), key.size());
+      key.erase(open, key.find(')', open) - open);
+      if (word == agent::kNoteStarted && !printed.insert(key).second) continue;
       std::fprintf(stderr, "%s%s", text.c_str(), text.ends_with('\n') ? "" : "\n");
       continue;
     }
@@ -300,6 +303,14 @@ void Notes::print() const {
           "bench: not measured: %s is linked statically and executed by a descriptor that is closed then, so nothing "
           "can be put into it\n  fix: execute it by its path, or by a descriptor without O_CLOEXEC\n",
           printable(name).c_str());
+      continue;
+    }
+    if (word == agent::kNoteBeside) {
+      std::fprintf(
+          stderr,
+          "bench: not measured: a part of %s has a GoogleTest of its own and is not linked with syscost, as another "
+          "part is\n  fix: link syscost::gtest with both, or with none\n",
+          printable(name.substr(name.find(' ') + 1)).c_str());
       continue;
     }
     if (word == agent::kNoteFiltered) {

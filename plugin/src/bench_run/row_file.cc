@@ -2,10 +2,12 @@
 #include "bench_run/row_file.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "agent/common/variables.h"
 #include "bench_run/command.h"
 #include "bench_run/options.h"
 #include "os/message_output.h"
@@ -80,7 +83,8 @@ class Cells {
   std::size_t before_kind_ = 0;
 };
 
-/// This `bench run`, as it stands in the list of session::kBenchRuns. Read once: what it told the programs holds.
+/// This `bench run`, as it stands in the list of session::kBenchRuns. Read once: it is what the programs were told,
+/// also if /proc cannot be read later.
 const std::string& this_bench_run() {
   static const std::string its = [] {
     const std::string start = start_time(getpid());
@@ -159,6 +163,7 @@ void RowFile::tell_programs() const {
   const char* const above = getenv(session::kBenchRuns);
   const std::string runs = above != nullptr && *above != '\0' ? std::string(above) + "+" : std::string();
   setenv(session::kBenchRuns, (runs + this_bench_run()).c_str(), 1);
+  unsetenv(agent::kFilteredVariable);  // of a bench run above
   setenv(kBenchOutput, message_file().c_str(), 1);
   if (g_folder && path_ == g_folder->rows()) setenv(session::kTemporaryCsv, path_.c_str(), 1);
 }
@@ -174,15 +179,15 @@ void RowFile::remove_temporary() {
 RowFile::Rows RowFile::rows_of_this_run() const {
   struct stat status {};
   if (stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) return Rows::of_tests;
-  std::ifstream file(path_, std::ios::binary);
-  if (!file && errno == ENOENT) return Rows::none;
-  if (!file) {
+  if (access(path_.c_str(), R_OK) != 0) {
+    if (errno == ENOENT) return Rows::none;
     std::fprintf(stderr,
                  "bench: %s cannot be read back (%s), so it is not known whether tests have rows in it\n"
-                 "  fix: let the user who runs the command read it\n",
+                 "  fix: chmod u+r it, and check the umask\n",
                  path_.c_str(), std::strerror(errno));
     return Rows::of_tests;
   }
+  std::ifstream file(path_, std::ios::binary);
   RowsBelow rows(path_);
   bool has_end = false;
   bool has_others = false;

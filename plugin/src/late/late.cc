@@ -314,7 +314,7 @@ Absence absence() {
 
 void refuse() {
   SYSCOST_LIBC(fprintf)(stderr, "syscost: %s cannot be loaded into this program: %s\n  %s\n", kSoname, g_why, g_remedy);
-  using Note = void(const char*, const char*);
+  using Note = bool(const char*, const char*);
   auto* const find = loader().dlsym;
   if (void* const note = find != nullptr ? find(RTLD_DEFAULT, "syscost_preload_note") : nullptr) {
     reinterpret_cast<Note*>(note)("refused", g_why);

@@ -51,29 +51,33 @@ void note_message_output() {
 
 namespace {
 
-void note(const char* word, const char* text) {
-  using Note = void(const char*, const char*);
+/// False if there is no `bench run`, or none any more.
+bool note(const char* word, const char* text) {
+  using Note = bool(const char*, const char*);
   // The preloaded part knows the file; it takes the variable away before the tests begin.
   if (void* const preloaded = loaded_function("syscost_preload_note"); preloaded != nullptr) {
-    reinterpret_cast<Note*>(preloaded)(word, text);
-    return;
+    return reinterpret_cast<Note*>(preloaded)(word, text);
   }
   // Nothing is preloaded into a guest (agent/guest), and its environment is its own.
   const char* const notes = variable("_SYSCOST_NOTES");
   const int file = notes != nullptr ? open(notes, O_WRONLY | O_APPEND | O_CLOEXEC) : -1;
-  if (file < 0) return;
+  if (file < 0) return false;
   std::string line = word + (" " + std::to_string(getpid())) + " " + text;
   std::replace(line.begin(), line.end(), '\n', '\0');
   line += '\n';
-  write_whole(file, line);
+  const bool is_written = write_whole(file, line) == 0;
   close(file);
+  return is_written;
 }
 
 }  // namespace
 
 void write_message(std::string_view text) {
   const int output = message_output();
-  if (output < 0) return note("said", std::string(text).c_str());
+  if (output < 0) {
+    note("said", std::string(text).c_str());
+    return;
+  }
   while (!text.empty()) {
     const ssize_t written = write(output, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
@@ -92,7 +96,7 @@ std::string message_file() {
 void write_start_message(std::string_view text) {
   const char* const of_bench = variable(kBenchOutput);
   if (of_bench == nullptr || message_file() == of_bench) return write_message(text);
-  note("started", std::string(text).c_str());
+  if (!note("started", std::string(text).c_str())) write_message(text);
 }
 
 void leave_programs_alone() {

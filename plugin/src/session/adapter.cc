@@ -47,7 +47,13 @@ void check_report_or_exit(std::string_view framework, std::string_view file) {
 }
 
 void start_or_exit(const Framework& framework) {
-  if (!framework.name.empty()) leave_programs_alone();
+  if (!framework.name.empty()) {
+    do_unseen([] {
+      const session::Session* const session = session::made_process_session.load();
+      // It measures nothing, and does not end the tests of its parent.
+      if (session == nullptr || !session->is_fork_child()) leave_programs_alone();
+    });
+  }
   session::Session& session = session::started_session(framework);
   // A process that counts for benchmarks runs passes, of which each has its own numbers.
   if (!framework.name.empty() && !session.options().is_counting_process && !session.is_fork_child())

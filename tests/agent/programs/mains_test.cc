@@ -108,6 +108,11 @@ int main(int argc, char** argv) {
   }
   if (way == "before" && start_other(argv[2], argv[3]) != 0) return 1;
   if (way == "after") return RUN_ALL_TESTS() + start_other(argv[2], argv[3]);
+  if (way == "twice") {
+    testing::GTEST_FLAG(filter) = "Mains.First";
+    if (const int failed = RUN_ALL_TESTS(); failed != 0) return failed;
+    testing::GTEST_FLAG(filter) = "*";
+  }
   if (way == "clearenv") clearenv();
   if (way == "silent") {
     const int nowhere = open("/dev/null", O_WRONLY);

@@ -190,6 +190,7 @@ void WindowKeeper::program_start(const testing::UnitTest& unit_test) {
     names_.set_all(
         tests.size(), [&](std::size_t i) { return full_name(*tests[i]); },
         [&](std::size_t i) { return place_of(*tests[i]); });
+    only_test_.clear();
     if (unit_test.test_to_run_count() != 1) return;
     const auto only = std::find_if(tests.begin(), tests.end(), [](const auto* test) { return test->should_run(); });
     if (only != tests.end()) only_test_ = names_.of(full_name(**only), place_of(**only));

@@ -27,6 +27,7 @@ constexpr const char* kNoteDescriptor = "descriptor";  // a static one, by a des
 constexpr const char* kNoteTraced = "traced";          // by another
 constexpr const char* kNoteNotTraced = "ptrace";       // denied
 constexpr const char* kNoteNoCode = "code";            // it may make no code
+constexpr const char* kNoteBeside = "beside";          // a GoogleTest that is not linked, in a program that is
 constexpr const char* kNoteFiltered = "filtered";      // kFilteredVariable is set
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";

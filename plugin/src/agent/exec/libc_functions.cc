@@ -160,8 +160,8 @@ bool syscost_preload_is_passing_on() {
 }
 
 /// For all in this process that has something to tell of it: os/message_output.h.
-void syscost_preload_note(const char* word, const char* text) {
-  syscost::agent::note_of_this_process(word, text);
+bool syscost_preload_note(const char* word, const char* text) {
+  return syscost::agent::note_of_this_process(word, text);
 }
 
 int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
@@ -275,7 +275,7 @@ bool is_asked() {
   return g_ends != nullptr || is_passing_on();
 }
 
-/// After tests have begun nothing is noted: that would be calls of ours in a test.
+/// While tests run nothing is noted: that would be calls of ours in a test.
 void tell(pid_t child, int status) {
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   if (g_ends != nullptr && signal > 0 && signal < kEndSignals) {

@@ -105,9 +105,9 @@ bool has_ours(const char* value) {
   return false;
 }
 
-/// One write for a line: many processes write to the file.
-void note(const char* kind, const char* path) {
-  if (g_kept.notes == nullptr) return;
+/// One write for a line: many processes write to the file. False if it could not be written.
+bool note(const char* kind, const char* path) {
+  if (g_kept.notes == nullptr) return false;
   char line[PATH_MAX + 32];
   std::size_t size = 0;
   for (; *kind != '\0'; ++kind) line[size++] = *kind;
@@ -116,10 +116,12 @@ void note(const char* kind, const char* path) {
   for (; *path != '\0' && size + 1 < sizeof line; ++path) line[size++] = *path == '\n' ? '\0' : *path;
   line[size++] = '\n';
   const int fd = open(g_kept.notes, O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   SignalHold size_limit(SIGXFSZ);
-  if (write(fd, line, size) >= 0) size_limit.was_not_raised();
+  const bool is_written = write(fd, line, size) >= 0;
+  if (is_written) size_limit.was_not_raised();
   close(fd);
+  return is_written;
 }
 
 /// Tells apart processes of one number: the inode of their namespace. 0 where /proc does not show it.
@@ -177,7 +179,7 @@ bool keep_what_is_passed_on() {
 
 namespace {
 
-void set(const char* name, const char* value) {
+void set_or_unset(const char* name, const char* value) {
   if (*value == '\0') {
     unsetenv(name);
   } else {
@@ -199,7 +201,7 @@ void take_out_preload(const char* value, char* room) {
     part += size + (part[size] != '\0' ? 1 : 0);
   }
   *end = '\0';
-  set("LD_PRELOAD", room);
+  set_or_unset("LD_PRELOAD", room);
 }
 
 /// `bench run` has put it at the end. AddressSanitizer reads its options before any code of ours runs.
@@ -211,7 +213,7 @@ void take_out_asan_order(const char* value, char* room) {
   if (size != 0 && value[size - 1] == ':') --size;
   std::memcpy(room, value, size);
   room[size] = '\0';
-  set("ASAN_OPTIONS", room);
+  set_or_unset("ASAN_OPTIONS", room);
 }
 
 }  // namespace
@@ -221,7 +223,8 @@ void stop_passing_on() {
   const char* const preload = getenv("LD_PRELOAD");
   if (preload == nullptr || getenv(kPreloadVariable) == nullptr) return;  // the program has cleared it
   take_out_preload(preload, static_cast<char*>(alloca(std::strlen(preload) + 1)));
-  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable}) unsetenv(name);
+  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable, kFilteredVariable})
+    unsetenv(name);
   const char* const asan = getenv("ASAN_OPTIONS");
   if (asan != nullptr) take_out_asan_order(asan, static_cast<char*>(alloca(std::strlen(asan) + 1)));
   g_kept.is_environment_clean = true;
@@ -246,10 +249,10 @@ bool is_passing_on() {
   return g_kept.is_passing_on;
 }
 
-void note_of_this_process(const char* word, const char* text) {
+bool note_of_this_process(const char* word, const char* text) {
   char line[PATH_MAX];
   std::snprintf(line, sizeof line, "%d %s", getpid(), text);
-  note(word, line);
+  return note(word, line);
 }
 
 void note_unmeasured(const char* word, const char* path) {

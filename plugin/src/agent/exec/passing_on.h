@@ -6,7 +6,7 @@
 // tests with a list of variables. So the preloaded part puts our variables back where the program executes another. And
 // some programs cannot be preloaded: their tests would go unmeasured without a word, so a line says it.
 //
-// All functions may be called between vfork() and execve(): they take no lock and allocate nothing.
+// All functions but the next three may be called between vfork() and execve(): they take no lock and allocate nothing.
 // keep_what_is_passed_on() comes first, before main().
 #pragma once
 
@@ -18,15 +18,17 @@ namespace syscost::agent {
 
 /// Notes what to pass on. False where this program is not below `bench run`.
 bool keep_what_is_passed_on();
-/// Tests have begun: from now on nothing is passed on, and the environment has nothing of ours. One thread.
+/// Tests have begun: from now on nothing is passed on. The environment loses what is not for tests; options
+/// (SYSCOST_...) stay. One thread.
 void stop_passing_on();
-/// They have ended: as before them. What other threads have read of the environment stays where it is. `is_filtered`:
+/// They have ended: as before them. What other threads have read of the environment stays where it is; what another
+/// thread sets at this moment may be lost. `is_filtered`:
 /// seccomp's filter stays, so programs with tests are noted and not measured. One thread.
 void go_on_passing_on(bool is_filtered);
 bool is_passing_on();
 
-/// A line of this process: `word`, its process id, and `text`.
-void note_of_this_process(const char* word, const char* text);
+/// A line of this process: `word`, its process id, and `text`. False if it could not be written.
+bool note_of_this_process(const char* word, const char* text);
 /// A line for a program that is not measured: `word`, and its path.
 void note_unmeasured(const char* word, const char* path);
 /// Tells `bench run` that this program has a test framework, so that its end is of interest: a crash before its tests

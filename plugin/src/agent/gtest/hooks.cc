@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "adapters/gtest/test_windows.h"
+#include "agent/common/variables.h"
 #include "agent/find/classes.h"
 #include "agent/find/texts.h"
 #include "agent/gtest/layouts.h"
@@ -64,7 +65,7 @@ struct Run {
   std::string only_test;  ///< If one is to run, and it is known; else empty.
   /// Runs the program's tests now; null between two runs. A test of GoogleTest itself makes more of them. A program
   /// may hold two GoogleTests, of which each runs tests.
-  const void* repeater = nullptr;
+  std::atomic<const void*> repeater{nullptr};
   StringLayout strings = StringLayout::libstdcxx;
   std::atomic<bool> has_failed{false};
   std::atomic<bool> is_skipped{false};
@@ -151,8 +152,11 @@ const char* selection(const void* unit_test, bool may_be_libcxx) {
 
 void on_program_start(const void* repeater, const void* unit_test) {
   pass_on(repeater, &EventSlots::program_start, unit_test);
-  if (!gtest::forwards(repeater) || (run().repeater != nullptr && run().repeater != repeater)) return;
-  run().repeater = repeater;
+  const void* none = nullptr;
+  if (!gtest::forwards(repeater) || (!run().repeater.compare_exchange_strong(none, repeater) && none != repeater)) {
+    return;
+  }
+  run().only_test.clear();
   adapter::Framework framework;
   framework.name = "GoogleTest";
   adapter::do_unseen([&] { framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx); });
@@ -295,14 +299,16 @@ void on_program_end(const void* repeater, const void* unit_test) {
 
 constexpr const char* kRepeater = "N7testing8internal17TestEventRepeaterE";
 
-/// The listener of syscost::gtest has heard of the start, and its session leaves programs alone: or it is not there.
+const char* g_program = "";  // for watch_unlinked_gtest()
+
+/// If the listener of syscost::gtest hears this start, its session has stopped the preload. So if the preload still
+/// passes on, no listener is there, and the tests have no rows.
 void on_start_beside_linked(const void* repeater, const void* unit_test) {
   pass_on(repeater, &EventSlots::program_start, unit_test);
-  static auto* const is_passing_on = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_is_passing_on"));
-  if (is_passing_on == nullptr || !is_passing_on() || !gtest::forwards(repeater)) return;
-  adapter::say(
-      "this program has two GoogleTests, and only one is linked with syscost: tests of the other have no rows\n"
-      "  fix: link syscost::gtest with both, or with none");
+  if (!gtest::forwards(repeater)) return;
+  auto* const is_passing_on = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_is_passing_on"));
+  auto* const note = reinterpret_cast<bool (*)(const char*, const char*)>(dlsym(RTLD_DEFAULT, "syscost_preload_note"));
+  if (is_passing_on != nullptr && note != nullptr && is_passing_on()) note(kNoteBeside, g_program);
 }
 
 /// By two texts that each version has: a program may print the first by itself.
@@ -352,7 +358,8 @@ void hook(const Modules& modules, const Vtable& vtable) {
 
 }  // namespace
 
-void watch_unlinked_gtest(const Modules& modules) {
+void watch_unlinked_gtest(const Modules& modules, const char* program) {
+  g_program = program;
   const std::vector<Vtable> vtables = vtables_by_typeinfo(modules, kRepeater);
   if (vtables.size() < 2) return;
   for (const Vtable& vtable : vtables) {

@@ -13,7 +13,7 @@ namespace syscost::session {
 /// Prints `syscost: TEXT`, one line.
 void say(std::string_view text);
 
-/// The same of how this program is measured: see write_start_message().
+/// The same for a line that says how this program is measured: see write_start_message().
 void say_start(std::string_view text);
 
 /// Prints cause and fix, on two lines.

@@ -110,11 +110,13 @@ std::string shortened(std::string value) {
 
 std::string file_names_of(std::string_view libraries) {
   constexpr std::string_view kBetween = " :";
+  constexpr std::string_view kOfBenchRun = "libsyscost-preload.so";
   std::string names;
   while (!libraries.empty()) {
     std::string_view one = libraries.substr(0, libraries.find_first_of(kBetween));
     libraries.remove_prefix(std::min(libraries.size(), one.size() + 1));
     one.remove_prefix(one.rfind('/') + 1);  // npos + 1 = 0
+    if (one == kOfBenchRun) continue;
     if (!one.empty() && !names.empty()) names += ':';
     names += one;
   }
