@@ -10,7 +10,8 @@ from adapter_case import BIN, main, why_not  # noqa: E402
 from run_case import RunCase  # noqa: E402
 
 DYNAMIC, STATIC = (os.path.join(BIN, name) for name in ("agent_mains", "agent_mains_static"))
-LINKED, TWO = (os.path.join(BIN, name) for name in ("agent_mains_linked", "agent_two_gtests"))
+LINKED, TWO, DOCTEST, BENCHMARKS = (os.path.join(BIN, name) for name in (
+    "agent_mains_linked", "agent_two_gtests", "agent_doctest_twice", "agent_starts_before_benchmarks"))
 ALL = {f"Mains.{name}": 10 for name in ("First", "SetsGs", "Second", "ForbidsReading", "Third")}
 
 
@@ -104,6 +105,30 @@ class Mains(RunCase):
                     os.remove(self.csv)
                 self.bench_run(f"--csv={self.csv}", "--", program, "twice")
                 self.assertEqual([row["test"] for row in self.rows(kind="run", window="begin")], ["Mains.First", ""])
+
+    def test_a_second_run_of_doctest_is_as_the_first(self):
+        for program in (DOCTEST, DOCTEST + "_linked"):
+            with self.subTest(program=os.path.basename(program)):
+                if not os.path.exists(program):
+                    self.skipTest("doctest-dev is not installed")
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                self.bench_run("--tests", "--allow_lost", f"--csv={self.csv}", "--", program, PROGRAM=DYNAMIC)
+                self.assertEqual({row["program"] for row in self.rows()}, {os.path.basename(program)})
+                first, second = ({row["syscall"]: row["total_entries"] or row["calls"] for row in
+                                  self.rows(kind="test", record="syscall", repetition=number)} for number in ("0", "1"))
+                self.assertEqual(second.keys() - first.keys(), set())
+
+    def test_what_main_starts_before_its_benchmarks_is_measured_once(self):
+        for program in (BENCHMARKS, BENCHMARKS + "_linked"):
+            with self.subTest(program=os.path.basename(program)):
+                if not os.path.exists(program):
+                    self.skipTest("Google Benchmark is not installed")
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                self.bench_run("--tests", f"--csv={self.csv}", "--", program, PROGRAM=DYNAMIC)
+                self.assertEqual(self.getppids(), ALL)
+                self.assertEqual(len(self.rows(kind="benchmark", record="test")), 1)
 
     def test_two_googletests_run_one_after_the_other(self):
         for order in ([], ["library"]):

@@ -46,6 +46,11 @@ bool is_linked_with_syscost(const Modules& modules) {
   outside::name_flags_of_bench_run();
   const bool is_counting = adapter::is_counting_process();  // of benchmarks; only those are run and counted in it
   if (!is_counting && !adapter::requested()) return;
+  if (is_counting) {
+    // The first process measures what main() starts before its benchmarks.
+    auto* const stop = reinterpret_cast<void (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_stop_children"));
+    if (stop != nullptr) stop();
+  }
   const Modules modules = framework_modules();
   if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules, argc > 0 ? argv[0] : "");
   if (auto* const its = static_cast<Worlds*>(dlsym(RTLD_DEFAULT, kWorldsSymbol)); its != nullptr) {

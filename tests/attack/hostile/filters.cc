@@ -86,6 +86,21 @@ HOSTILE(strict_mode_in_a_thread, 20, "a thread enters seccomp's strict mode, in 
   call_both(5);
 }
 
+HOSTILE(strict_mode_in_a_forked_child, 20, "a forked child enters seccomp's strict mode, and ends as it wants") {
+  call_both(5);
+  for (int way = 0; way < 2; ++way) {
+    const pid_t child = way == 0 ? fork() : static_cast<pid_t>(raw(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+    if (child == 0) {
+      prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+      syscall(SYS_exit, 5);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 5 << 8);
+  }
+  call_both(5);
+}
+
 HOSTILE(kill_filter_in_a_thread, 60, "a thread allows itself what OpenSSH's sandbox does, and is killed for the rest") {
   call_both(5);
   std::thread([] {

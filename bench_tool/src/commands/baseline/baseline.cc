@@ -80,7 +80,15 @@ BaselineLock::BaselineLock(const std::string& path, int patience) {
 }
 
 std::string write_baseline(const std::string& path, model::Baseline baseline) {
-  return render::write_output(path, {model::kBaselineTitle, "baseline of bench"}, model::to_text(std::move(baseline)));
+  const std::string text = model::to_text(std::move(baseline));
+  csv::Problems problems;
+  static_cast<void>(model::parse_baseline(path, text, problems));
+  // Such as two tests whose names differ in a character that the file shows as an escape.
+  if (!problems.empty()) {
+    return fmt::format("{} is not written, because it could not be read back: {}", csv::printable(path),
+                       problems.texts().front());
+  }
+  return render::write_output(path, {model::kBaselineTitle, "baseline of bench"}, text);
 }
 
 std::optional<model::Baseline> read_baseline(const std::string& path, csv::Problems& problems) {

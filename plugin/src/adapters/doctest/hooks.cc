@@ -41,7 +41,8 @@ struct Doctest {
   std::vector<Module> modules;
   Body* place = nullptr;  ///< Where the running test keeps its body; null where ours does not stand there.
   Body body = nullptr;
-  bool is_running = false;  ///< A test, of which the first reporter that hears tells us.
+  bool has_started = false;  ///< A run, of which each reporter hears.
+  bool is_running = false;   ///< A test, of which the first reporter that hears tells us.
 };
 Doctest& doctest() {
   static auto* const its = new Doctest;
@@ -152,14 +153,12 @@ Body* place_of_body(const void* test_case) {
 }
 
 void on_run_start(const void* reporter) {
-  static bool is_started = false;
-  if (!is_started) test_bodies().run_start("doctest");
-  is_started = true;
+  if (!std::exchange(doctest().has_started, true)) test_bodies().run_start("doctest");
   doctest().reporters.call(reporter, kRunStart);
 }
 
 void on_run_end(const void* reporter, const void* stats) {
-  test_bodies().run_end();
+  if (std::exchange(doctest().has_started, false)) test_bodies().run_end();
   doctest().reporters.call(reporter, kRunEnd, stats);
 }
 

@@ -151,6 +151,9 @@ extern "C" {
 void syscost_preload_stop() {
   syscost::agent::stop_passing_on();
 }
+void syscost_preload_stop_children() {
+  syscost::agent::stop_passing_on_to_children();
+}
 void syscost_preload_go_on(bool is_filtered) {
   syscost::agent::go_on_passing_on(is_filtered);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -38,6 +39,7 @@ struct Kept {
   char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
   const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
   bool is_passing_on = false;
+  pid_t process = 0;                  ///< It passes on to what it becomes itself. 0 = none.
   bool is_filtered = false;           ///< Set with go_on_passing_on().
   bool is_environment_clean = false;  ///< stop_passing_on() took ours out of it.
 };
@@ -179,16 +181,24 @@ bool keep_what_is_passed_on() {
 
 namespace {
 
-void set_or_unset(const char* name, const char* value) {
-  if (*value == '\0') {
-    unsetenv(name);
+/// Gives the program a new environment; `fill` gets a place for its pointers, and for its text behind them, and returns
+/// false if the old one will do. Not by setenv() and unsetenv(), which free and move what another thread may be
+/// reading: old arrays stay.
+template <class Fill>
+void replace_environment(std::size_t pointers, std::size_t bytes, Fill fill) {
+  const std::size_t size = pointers * sizeof(char*) + bytes;
+  void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return;  // exec functions pass on all the same
+  auto** const first = static_cast<char**>(room);
+  if (fill(first, reinterpret_cast<char*>(first + pointers))) {
+    std::atomic_ref(__environ).store(first, std::memory_order_release);
   } else {
-    setenv(name, value, 1);
+    munmap(room, size);
   }
 }
 
-/// Takes our library out of LD_PRELOAD. `room`: as much as the value takes.
-void take_out_preload(const char* value, char* room) {
+/// The value of LD_PRELOAD without our library; in `room`, which has as much as the value takes.
+const char* without_ours(const char* value, char* room) {
   const std::size_t ours = std::strlen(g_kept.preload);
   char* end = room;
   for (const char* part = value; *part != '\0';) {
@@ -201,33 +211,73 @@ void take_out_preload(const char* value, char* room) {
     part += size + (part[size] != '\0' ? 1 : 0);
   }
   *end = '\0';
-  set_or_unset("LD_PRELOAD", room);
+  return room;
 }
 
-/// `bench run` has put it at the end. AddressSanitizer reads its options before any code of ours runs.
-void take_out_asan_order(const char* value, char* room) {
+/// The same of ASAN_OPTIONS without kAsanOrder, which `bench run` has put at the end. AddressSanitizer reads its
+/// options before any code of ours runs.
+const char* without_order(const char* value, char* room) {
   const std::size_t order = std::strlen(kAsanOrder);
   std::size_t size = std::strlen(value);
-  if (size < order || std::strcmp(value + size - order, kAsanOrder) != 0) return;
-  size -= order;
-  if (size != 0 && value[size - 1] == ':') --size;
+  if (size >= order && std::strcmp(value + size - order, kAsanOrder) == 0) {
+    size -= order;
+    if (size != 0 && value[size - 1] == ':') --size;
+  }
   std::memcpy(room, value, size);
   room[size] = '\0';
-  set_or_unset("ASAN_OPTIONS", room);
+  return room;
+}
+
+bool is_for_tests(const char* variable) {
+  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable, kFilteredVariable}) {
+    const std::size_t size = std::strlen(name);
+    if (std::strncmp(variable, name, size) == 0 && variable[size] == '=') return false;
+  }
+  return true;
+}
+
+/// Fills `pointers` with `theirs` without what is not for tests.
+void fill_clean(char* const* theirs, char** pointers, char* text) {
+  const auto keep = [&](const char* name, const char* value) {
+    if (*value == '\0') return;
+    *pointers++ = text;
+    text = stpcpy(stpcpy(text, name), value) + 1;
+  };
+  for (; theirs != nullptr && *theirs != nullptr; ++theirs) {
+    char* const room = static_cast<char*>(alloca(std::strlen(*theirs) + 1));
+    if (starts_with(*theirs, kLdPreload)) {
+      keep(kLdPreload, without_ours(*theirs + kLdPreloadSize, room));
+    } else if (starts_with(*theirs, kAsan)) {
+      keep(kAsan, without_order(*theirs + kAsanSize, room));
+    } else if (is_for_tests(*theirs)) {
+      *pointers++ = *theirs;
+    }
+  }
+  *pointers = nullptr;
 }
 
 }  // namespace
 
 void stop_passing_on() {
+  g_kept.process = 0;
   if (!std::exchange(g_kept.is_passing_on, false)) return;
-  const char* const preload = getenv("LD_PRELOAD");
-  if (preload == nullptr || getenv(kPreloadVariable) == nullptr) return;  // the program has cleared it
-  take_out_preload(preload, static_cast<char*>(alloca(std::strlen(preload) + 1)));
-  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable, kFilteredVariable})
-    unsetenv(name);
-  const char* const asan = getenv("ASAN_OPTIONS");
-  if (asan != nullptr) take_out_asan_order(asan, static_cast<char*>(alloca(std::strlen(asan) + 1)));
+  // The program may have cleared it.
+  if (preload_in(__environ) == nullptr || getenv(kPreloadVariable) == nullptr) return;
+  std::size_t pointers = 1;
+  std::size_t bytes = 0;
+  for (char* const* one = __environ; *one != nullptr; ++one, ++pointers) {
+    if (starts_with(*one, kLdPreload) || starts_with(*one, kAsan)) bytes += std::strlen(*one) + 1;
+  }
+  replace_environment(pointers, bytes, [](char** first, char* text) {
+    fill_clean(__environ, first, text);
+    return true;
+  });
   g_kept.is_environment_clean = true;
+}
+
+void stop_passing_on_to_children() {
+  stop_passing_on();
+  g_kept.process = getpid();
 }
 
 void go_on_passing_on(bool is_filtered) {
@@ -235,18 +285,13 @@ void go_on_passing_on(bool is_filtered) {
   g_kept.is_passing_on = true;
   g_kept.is_filtered = is_filtered;
   if (!std::exchange(g_kept.is_environment_clean, false)) return;
-  // A new one: setenv() may free the array that another thread reads. It stays: libc copies an array that is not its
-  // own.
   const Environment ours(__environ);
-  const std::size_t size = ours.pointers() * sizeof(char*) + ours.bytes();
-  void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) return;  // exec functions pass on all the same
-  auto** const pointers = static_cast<char**>(room);
-  __environ = const_cast<char**>(ours.build(pointers, reinterpret_cast<char*>(pointers + ours.pointers())));
+  replace_environment(ours.pointers(), ours.bytes(),
+                      [&](char** first, char* text) { return ours.build(first, text) == first; });
 }
 
 bool is_passing_on() {
-  return g_kept.is_passing_on;
+  return g_kept.is_passing_on || (g_kept.process != 0 && g_kept.process == getpid());
 }
 
 bool note_of_this_process(const char* word, const char* text) {

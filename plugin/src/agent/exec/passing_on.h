@@ -6,7 +6,7 @@
 // tests with a list of variables. So the preloaded part puts our variables back where the program executes another. And
 // some programs cannot be preloaded: their tests would go unmeasured without a word, so a line says it.
 //
-// All functions but the next three may be called between vfork() and execve(): they take no lock and allocate nothing.
+// All functions but the next four may be called between vfork() and execve(): they take no lock and allocate nothing.
 // keep_what_is_passed_on() comes first, before main().
 #pragma once
 
@@ -21,6 +21,8 @@ bool keep_what_is_passed_on();
 /// Tests have begun: from now on nothing is passed on. The environment loses what is not for tests; options
 /// (SYSCOST_...) stay. One thread.
 void stop_passing_on();
+/// The same, but the program still passes on to what it becomes itself by execve: it may start anew before its tests.
+void stop_passing_on_to_children();
 /// They have ended: as before them. What other threads have read of the environment stays where it is; what another
 /// thread sets at this moment may be lost. `is_filtered`:
 /// seccomp's filter stays, so programs with tests are noted and not measured. One thread.
