@@ -181,19 +181,55 @@ bool keep_what_is_passed_on() {
 
 namespace {
 
-/// Gives the program a new environment; `fill` gets a place for its pointers, and for its text behind them, and returns
-/// false if the old one will do. Not by setenv() and unsetenv(), which free and move what another thread may be
-/// reading: old arrays stay.
+/// Waits until what another thread has begun to set is set: unsetenv() takes the lock of libc's functions.
+void wait_for_setters() {
+  unsetenv("_SYSCOST_NONE");  // nobody sets it
+}
+
+/// Puts what another thread has set in `theirs` since it was copied into `made`.
+void take_over_changes(char* const* theirs, char* const* copy, char** made) {
+  for (; *copy != nullptr && *theirs != nullptr; ++copy, ++theirs) {
+    if (*theirs == *copy) continue;
+    for (char** one = made; *one != nullptr; ++one) {
+      char* expected = *copy;
+      if (std::atomic_ref(*one).compare_exchange_strong(expected, *theirs)) break;
+    }
+  }
+}
+
+/// Gives the program a new environment: `fill` makes it of a copy of the old one's pointers, and returns false if the
+/// old one will do. Not by setenv() and unsetenv(), which free and move what another thread may be reading: old arrays
+/// stay. If another thread sets variables meanwhile, it is made again.
 template <class Fill>
-void replace_environment(std::size_t pointers, std::size_t bytes, Fill fill) {
-  const std::size_t size = pointers * sizeof(char*) + bytes;
-  void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (room == MAP_FAILED) return;  // exec functions pass on all the same
-  auto** const first = static_cast<char**>(room);
-  if (fill(first, reinterpret_cast<char*>(first + pointers))) {
-    std::atomic_ref(__environ).store(first, std::memory_order_release);
-  } else {
+void replace_environment(Fill fill) {
+  for (int tries = 0; tries < 16; ++tries) {  // a thread may do nothing but set variables
+    char** const theirs = std::atomic_ref(__environ).load();
+    std::size_t count = 1;
+    while (theirs[count - 1] != nullptr) ++count;
+    auto** const copy = static_cast<char**>(alloca(count * sizeof(char*)));
+    std::memcpy(copy, theirs, count * sizeof(char*));
+    wait_for_setters();
+    const auto is_as_before = [&] {
+      return std::atomic_ref(__environ).load() == theirs && std::memcmp(copy, theirs, count * sizeof(char*)) == 0;
+    };
+    if (!is_as_before()) continue;
+    std::size_t bytes = Environment(copy).bytes();
+    for (char* const* one = copy; *one != nullptr; ++one) {
+      if (starts_with(*one, kLdPreload) || starts_with(*one, kAsan)) bytes += std::strlen(*one) + 1;
+    }
+    const std::size_t pointers = count + Environment(copy).pointers();
+    const std::size_t size = pointers * sizeof(char*) + bytes;
+    void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return;  // exec functions pass on all the same
+    auto** const made = static_cast<char**>(room);
+    const bool is_new = fill(copy, made, reinterpret_cast<char*>(made + pointers));
+    char** expected = theirs;
+    if (is_new && is_as_before() && std::atomic_ref(__environ).compare_exchange_strong(expected, made)) {
+      wait_for_setters();
+      return take_over_changes(theirs, copy, made);
+    }
     munmap(room, size);
+    if (!is_new) return;
   }
 }
 
@@ -263,13 +299,8 @@ void stop_passing_on() {
   if (!std::exchange(g_kept.is_passing_on, false)) return;
   // The program may have cleared it.
   if (preload_in(__environ) == nullptr || getenv(kPreloadVariable) == nullptr) return;
-  std::size_t pointers = 1;
-  std::size_t bytes = 0;
-  for (char* const* one = __environ; *one != nullptr; ++one, ++pointers) {
-    if (starts_with(*one, kLdPreload) || starts_with(*one, kAsan)) bytes += std::strlen(*one) + 1;
-  }
-  replace_environment(pointers, bytes, [](char** first, char* text) {
-    fill_clean(__environ, first, text);
+  replace_environment([](char* const* theirs, char** made, char* text) {
+    fill_clean(theirs, made, text);
     return true;
   });
   g_kept.is_environment_clean = true;
@@ -285,9 +316,8 @@ void go_on_passing_on(bool is_filtered) {
   g_kept.is_passing_on = true;
   g_kept.is_filtered = is_filtered;
   if (!std::exchange(g_kept.is_environment_clean, false)) return;
-  const Environment ours(__environ);
-  replace_environment(ours.pointers(), ours.bytes(),
-                      [&](char** first, char* text) { return ours.build(first, text) == first; });
+  replace_environment(
+      [](char* const* theirs, char** made, char* text) { return Environment(theirs).build(made, text) == made; });
 }
 
 bool is_passing_on() {

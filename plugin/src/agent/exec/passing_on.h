@@ -23,8 +23,7 @@ bool keep_what_is_passed_on();
 void stop_passing_on();
 /// The same, but the program still passes on to what it becomes itself by execve: it may start anew before its tests.
 void stop_passing_on_to_children();
-/// They have ended: as before them. What other threads have read of the environment stays where it is; what another
-/// thread sets at this moment may be lost. `is_filtered`:
+/// They have ended: as before them. What other threads have read of the environment stays where it is. `is_filtered`:
 /// seccomp's filter stays, so programs with tests are noted and not measured. One thread.
 void go_on_passing_on(bool is_filtered);
 bool is_passing_on();
