@@ -74,6 +74,14 @@ class Mains(RunCase):
                                      sorted([*ALL, "Mains.First"]))
                     self.assertEqual(self.getppids(), {**ALL, "Mains.First": 20})
 
+    def test_a_test_clears_the_environment(self):
+        for program in (DYNAMIC, LINKED):
+            with self.subTest(program=os.path.basename(program)):
+                if os.path.exists(self.csv):
+                    os.remove(self.csv)
+                self.bench_run(f"--csv={self.csv}", "--", program, "after", "fork", DYNAMIC, CLEARS="1")
+                self.assertEqual(self.getppids(), {**ALL, "Mains.First": 20})
+
     def test_programs_after_the_tests_that_seccomp_measured_are_named(self):
         self.needs("seccomp")
         for how in ("system", "fork", "exec"):

@@ -204,6 +204,7 @@ template <class Fill>
 void replace_environment(Fill fill) {
   for (int tries = 0; tries < 16; ++tries) {  // a thread may do nothing but set variables
     char** const theirs = std::atomic_ref(__environ).load();
+    if (theirs == nullptr) return;  // clearenv()
     std::size_t count = 1;
     while (theirs[count - 1] != nullptr) ++count;
     auto** const copy = static_cast<char**>(alloca(count * sizeof(char*)));

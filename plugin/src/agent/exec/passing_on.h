@@ -55,8 +55,8 @@ class Environment {
   std::size_t bytes_ = 0;
   bool lacks_preload_ = false;  ///< LD_PRELOAD is not there, or has been replaced.
   bool lacks_mark_ = false;     ///< The environment was cleared.
-  bool lacks_filtered_ = false;
-  bool lacks_order_ = false;  ///< ASAN_OPTIONS is not there, or has been replaced.
+  bool lacks_filtered_ = false;  ///< kFilteredVariable shall be there.
+  bool lacks_order_ = false;     ///< ASAN_OPTIONS is not there, or has been replaced.
 };
 
 /// The file to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing
