@@ -10,8 +10,8 @@
 namespace syscost::agent {
 
 bool hook_gtest(const Modules& modules);
-/// In a program of which a part is linked with syscost: if tests of another GoogleTest run, says that they have no rows.
-/// `program`: argv[0].
+/// In a program of which a part is linked with syscost: if tests of another GoogleTest run, says that they have no
+/// rows. `program`: argv[0].
 void watch_unlinked_gtest(const Modules& modules, const char* program);
 /// The same for Google Benchmark. `argc`, `argv`: of main().
 bool hook_benchmark(const Modules& modules, int argc, char** argv);

@@ -169,7 +169,8 @@ TEST(ParseBaseline, RefusesAWordThatItWouldNotJudge) {
     EXPECT_FALSE(parsed.baseline.has_value()) << line;
     EXPECT_EQ(parsed.said.find("it:6: " + fault), 0U) << parsed.said;
   }
-  for (const std::string word : {"EAGAIN", "E2BIG", "EPROBE_DEFER", "errno_600", "per_run ENOENT", "per_run errno_600"}) {
+  for (const std::string word :
+       {"EAGAIN", "E2BIG", "EPROBE_DEFER", "errno_600", "per_run ENOENT", "per_run errno_600"}) {
     EXPECT_TRUE(parsed_from(file_with(kMeasured, "p\tS.T\twrite\t" + word + "\t1\n")).baseline.has_value()) << word;
   }
 }

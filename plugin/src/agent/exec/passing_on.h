@@ -53,8 +53,8 @@ class Environment {
   char* const* theirs_;
   std::size_t pointers_ = 0;
   std::size_t bytes_ = 0;
-  bool lacks_preload_ = false;  ///< LD_PRELOAD is not there, or has been replaced.
-  bool lacks_mark_ = false;     ///< The environment was cleared.
+  bool lacks_preload_ = false;   ///< LD_PRELOAD is not there, or has been replaced.
+  bool lacks_mark_ = false;      ///< The environment was cleared.
   bool lacks_filtered_ = false;  ///< kFilteredVariable shall be there.
   bool lacks_order_ = false;     ///< ASAN_OPTIONS is not there, or has been replaced.
 };

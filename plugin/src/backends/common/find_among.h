@@ -7,7 +7,8 @@
 
 namespace syscost {
 
-/// The extension of the first ability that has it, as its find() gives it; null = none. `abilities`: a list of pointers.
+/// The extension of the first ability that has it, as its find() gives it; null = none. `abilities`: a list of
+/// pointers.
 template <class Abilities>
 void* find_among(const Abilities& abilities, std::string_view name) {
   for (const auto& ability : abilities) {
