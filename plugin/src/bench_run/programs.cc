@@ -273,6 +273,15 @@ bool Notes::are_of_lists_only() const {
   return has_lists;
 }
 
+namespace {
+
+void print_unmeasured(const std::string& what, const std::string& remedy) {
+  std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", printable(what).c_str(),
+               printable_lines(remedy).c_str());
+}
+
+}  // namespace
+
 void Notes::print() const {
   if (path_.empty()) return;
   std::ifstream file(path_);
@@ -298,34 +307,27 @@ void Notes::print() const {
       continue;
     }
     if (word == agent::kNoteDescriptor) {
-      std::fprintf(
-          stderr,
-          "bench: not measured: %s is linked statically and executed by a descriptor that is closed then, so nothing "
-          "can be put into it\n  fix: execute it by its path, or by a descriptor without O_CLOEXEC\n",
-          printable(name).c_str());
+      print_unmeasured(
+          name +
+              " is linked statically and executed by a descriptor that is closed then, so nothing can be put into it",
+          "execute it by its path, or by a descriptor without O_CLOEXEC");
       continue;
     }
     if (word == agent::kNoteBeside) {
-      std::fprintf(
-          stderr,
-          "bench: not measured: a part of %s has a GoogleTest of its own and is not linked with syscost, as another "
-          "part is\n  fix: link syscost::gtest with both, or with none\n",
-          printable(name.substr(name.find(' ') + 1)).c_str());
+      print_unmeasured(
+          name.substr(name.find(' ') + 1) + " has two GoogleTests, and one is not linked with syscost: its tests",
+          "link syscost::gtest with both, or with none");
       continue;
     }
     if (word == agent::kNoteFiltered) {
-      std::fprintf(
-          stderr,
-          "bench: not measured: %s was started by a program whose tests seccomp had measured, and the filter "
-          "stays\n  fix: use another backend (bench doctor says which work), or one command for each of them\n",
-          printable(name).c_str());
+      print_unmeasured(
+          name + " runs under the seccomp filter by which syscost measured the program that started it",
+          "use another backend (bench doctor says which work), or measure each program by a command of its own");
       continue;
     }
     const bool was_denied = word == agent::kNoteTraced || word == agent::kNoteNotTraced || word == agent::kNoteNoCode;
     const auto its = was_denied ? not_entered(name, word) : out_of_reach(name, kind_of(word));
-    if (!its) continue;
-    std::fprintf(stderr, "bench: not measured: %s\n  fix: %s\n", printable(its->why).c_str(),
-                 printable_lines(its->remedy).c_str());
+    if (its) print_unmeasured(its->why, its->remedy);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A program whose allocator makes calls: what syscost allocates inside a test is not the test's.
+// The allocator of this program makes a syscall each time. A test must not be charged for what syscost allocates.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>

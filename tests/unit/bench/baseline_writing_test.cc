@@ -82,6 +82,18 @@ TEST_F(BaselineFile, IsNotWrittenFromARunThatIsNamedTwice) {
   EXPECT_EQ(update({run, make_run("b", 3, 5)}), 0) << err_.str();
 }
 
+TEST_F(BaselineFile, IsNotWrittenIfItCouldNotBeReadBack) {
+  ASSERT_EQ(update({make_run("a", 3, 5)}), 0) << err_.str();
+  const std::string before = text();
+  csv::Problems problems;
+  model::Baseline twice = *model::parse_baseline("it", before, problems);
+  twice.windows.push_back(twice.windows.front());
+  const std::string fault = commands::write_baseline(baseline(), std::move(twice));
+  EXPECT_NE(fault.find("could not be read back: "), std::string::npos) << fault;
+  EXPECT_NE(fault.find("stands twice"), std::string::npos) << fault;
+  EXPECT_EQ(text(), before);
+}
+
 TEST_F(BaselineFile, IsWholeWithManyWritersAtATime) {
   constexpr int kWriters = 8;
   const auto run_of = [&](const std::string& id, int changed) {

@@ -39,7 +39,7 @@ struct Exception {
   std::string_view file;
   std::string_view way;
 };
-constexpr std::array<Exception, 32> kExceptions = {{
+constexpr std::array<Exception, 34> kExceptions = {{
     {"plugin/src/os/environment.cc", "__environ"},
     {"plugin/src/os/environment.cc", "getenv"},
     // A list of names of functions. Those that read the environment are called by the sources of this list alone.
@@ -61,6 +61,8 @@ constexpr std::array<Exception, 32> kExceptions = {{
     // It leaves at once where the program has more rights than its user.
     {"plugin/src/agent/exec/passing_on.cc", "getenv"},
     {"plugin/src/agent/exec/passing_on.cc", "__environ"},
+    {"plugin/src/agent/exec/environment.cc", "getenv"},
+    {"plugin/src/agent/exec/environment.cc", "__environ"},
     // Only a program that was preloaded has it, and the loader preloads nothing where there are more rights.
     {"plugin/src/agent/preload.cc", "getenv"},
     {"plugin/src/agent/benchmark/flags.cc", "getenv"},

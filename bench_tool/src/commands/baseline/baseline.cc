@@ -83,7 +83,7 @@ std::string write_baseline(const std::string& path, model::Baseline baseline) {
   const std::string text = model::to_text(std::move(baseline));
   csv::Problems problems;
   static_cast<void>(model::parse_baseline(path, text, problems));
-  // Such as two tests whose names differ in a character that the file shows as an escape.
+  // For example, two tests may have names that are equal once invisible characters are escaped.
   if (!problems.empty()) {
     return fmt::format("{} is not written, because it could not be read back: {}", csv::printable(path),
                        problems.texts().front());

@@ -18,6 +18,7 @@
 #include <cstdint>
 
 #include "agent/common/variables.h"
+#include "agent/exec/environment.h"
 #include "agent/exec/passing_on.h"
 
 // libc's functions that execute a program, in front of libc's own: each passes on what passing_on.h says, and then

@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "agent/common/variables.h"
+#include "agent/exec/environment.h"
 #include "agent/find/file_kind.h"
 #include "os/signals.h"
 
@@ -26,45 +27,10 @@
 extern "C" char* __progname;  // NOLINT(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace syscost::agent {
-namespace {
 
-constexpr char kLdPreload[] = "LD_PRELOAD=";
-constexpr std::size_t kLdPreloadSize = sizeof kLdPreload - 1;
-constexpr char kAsan[] = "ASAN_OPTIONS=";
-constexpr std::size_t kAsanSize = sizeof kAsan - 1;
-struct Kept {
-  const char** variables = nullptr;  ///< "NAME=VALUE", without LD_PRELOAD.
-  std::size_t count = 0;
-  const char* preload = nullptr;  ///< The path of our library.
-  char inject[PATH_MAX] = {};     ///< The path of syscost-inject, beside the library.
-  const char* notes = nullptr;    ///< The file that takes lines of what cannot be measured; may be null.
-  bool is_passing_on = false;
-  pid_t process = 0;                  ///< It passes on to what it becomes itself. 0 = none.
-  bool is_filtered = false;           ///< Set with go_on_passing_on().
-  bool is_environment_clean = false;  ///< stop_passing_on() took ours out of it.
-};
 Kept g_kept;
 
-bool starts_with(const char* text, const char* beginning) {
-  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
-}
-
-/// The variable that begins with the `size` bytes of `name`, '=' included. The first of several, as getenv() has it.
-const char* find(char* const* environment, const char* name, std::size_t size) {
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    if (std::strncmp(*environment, name, size) == 0) return *environment;
-  }
-  return nullptr;
-}
-
-/// The value of LD_PRELOAD that the loader will use: that of the last one. Null if there is none.
-const char* preload_in(char* const* environment) {
-  const char* value = nullptr;
-  for (; environment != nullptr && *environment != nullptr; ++environment) {
-    if (starts_with(*environment, kLdPreload)) value = *environment + kLdPreloadSize;
-  }
-  return value;
-}
+namespace {
 
 /// A copy that stays. The heap is the program's: what lies there must not depend on flags of ours. Null without memory.
 const char* copy_of(const char* text) {
@@ -95,16 +61,6 @@ bool keep_variables() {
     g_kept.variables[g_kept.count++] = copy;
   }
   return true;
-}
-
-/// True where the list `value` of LD_PRELOAD has our library.
-bool has_ours(const char* value) {
-  const std::size_t size = std::strlen(g_kept.preload);
-  for (const char* at = std::strstr(value, g_kept.preload); at != nullptr; at = std::strstr(at + 1, g_kept.preload)) {
-    const bool begins = at == value || at[-1] == ':' || at[-1] == ' ';
-    if (begins && (at[size] == '\0' || at[size] == ':' || at[size] == ' ')) return true;
-  }
-  return false;
 }
 
 /// One write for a line: many processes write to the file. False if it could not be written.
@@ -169,6 +125,7 @@ bool keep_what_is_passed_on() {
   if (const char* const notes = getenv(kNotesVariable); notes != nullptr) g_kept.notes = copy_of(notes);
   if (const char* const ends = getenv(kChildEndsVariable); ends != nullptr) count_child_ends(ends);
   if (!keep_variables()) return false;
+  g_kept.is_filtered = getenv(kFilteredVariable) != nullptr;
   const char* const slash = std::strrchr(preload, '/');
   const std::size_t folder = slash != nullptr ? static_cast<std::size_t>(slash - preload) + 1 : 0;
   if (folder + std::strlen(kInjectProgram) < sizeof g_kept.inject) {
@@ -179,132 +136,10 @@ bool keep_what_is_passed_on() {
   return g_kept.is_passing_on;
 }
 
-namespace {
-
-/// Waits until what another thread has begun to set is set: unsetenv() takes the lock of libc's functions.
-void wait_for_setters() {
-  unsetenv("_SYSCOST_NONE");  // nobody sets it
-}
-
-/// Puts what another thread has set in `theirs` since it was copied into `made`.
-void take_over_changes(char* const* theirs, char* const* copy, char** made) {
-  for (; *copy != nullptr && *theirs != nullptr; ++copy, ++theirs) {
-    if (*theirs == *copy) continue;
-    for (char** one = made; *one != nullptr; ++one) {
-      char* expected = *copy;
-      if (std::atomic_ref(*one).compare_exchange_strong(expected, *theirs)) break;
-    }
-  }
-}
-
-/// Gives the program a new environment: `fill` makes it of a copy of the old one's pointers, and returns false if the
-/// old one will do. Not by setenv() and unsetenv(), which free and move what another thread may be reading: old arrays
-/// stay. If another thread sets variables meanwhile, it is made again.
-template <class Fill>
-void replace_environment(Fill fill) {
-  for (int tries = 0; tries < 16; ++tries) {  // a thread may do nothing but set variables
-    char** const theirs = std::atomic_ref(__environ).load();
-    if (theirs == nullptr) return;  // clearenv()
-    std::size_t count = 1;
-    while (theirs[count - 1] != nullptr) ++count;
-    auto** const copy = static_cast<char**>(alloca(count * sizeof(char*)));
-    std::memcpy(copy, theirs, count * sizeof(char*));
-    wait_for_setters();
-    const auto is_as_before = [&] {
-      return std::atomic_ref(__environ).load() == theirs && std::memcmp(copy, theirs, count * sizeof(char*)) == 0;
-    };
-    if (!is_as_before()) continue;
-    std::size_t bytes = Environment(copy).bytes();
-    for (char* const* one = copy; *one != nullptr; ++one) {
-      if (starts_with(*one, kLdPreload) || starts_with(*one, kAsan)) bytes += std::strlen(*one) + 1;
-    }
-    const std::size_t pointers = count + Environment(copy).pointers();
-    const std::size_t size = pointers * sizeof(char*) + bytes;
-    void* const room = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (room == MAP_FAILED) return;  // exec functions pass on all the same
-    auto** const made = static_cast<char**>(room);
-    const bool is_new = fill(copy, made, reinterpret_cast<char*>(made + pointers));
-    char** expected = theirs;
-    if (is_new && is_as_before() && std::atomic_ref(__environ).compare_exchange_strong(expected, made)) {
-      wait_for_setters();
-      return take_over_changes(theirs, copy, made);
-    }
-    munmap(room, size);
-    if (!is_new) return;
-  }
-}
-
-/// The value of LD_PRELOAD without our library; in `room`, which has as much as the value takes.
-const char* without_ours(const char* value, char* room) {
-  const std::size_t ours = std::strlen(g_kept.preload);
-  char* end = room;
-  for (const char* part = value; *part != '\0';) {
-    const std::size_t size = std::strcspn(part, ": ");
-    if (size != 0 && (size != ours || std::strncmp(part, g_kept.preload, size) != 0)) {
-      if (end != room) *end++ = ':';
-      std::memcpy(end, part, size);
-      end += size;
-    }
-    part += size + (part[size] != '\0' ? 1 : 0);
-  }
-  *end = '\0';
-  return room;
-}
-
-/// The same of ASAN_OPTIONS without kAsanOrder, which `bench run` has put at the end. AddressSanitizer reads its
-/// options before any code of ours runs.
-const char* without_order(const char* value, char* room) {
-  const std::size_t order = std::strlen(kAsanOrder);
-  std::size_t size = std::strlen(value);
-  if (size >= order && std::strcmp(value + size - order, kAsanOrder) == 0) {
-    size -= order;
-    if (size != 0 && value[size - 1] == ':') --size;
-  }
-  std::memcpy(room, value, size);
-  room[size] = '\0';
-  return room;
-}
-
-bool is_for_tests(const char* variable) {
-  for (const char* const name : {kPreloadVariable, kNotesVariable, kChildEndsVariable, kFilteredVariable}) {
-    const std::size_t size = std::strlen(name);
-    if (std::strncmp(variable, name, size) == 0 && variable[size] == '=') return false;
-  }
-  return true;
-}
-
-/// Fills `pointers` with `theirs` without what is not for tests.
-void fill_clean(char* const* theirs, char** pointers, char* text) {
-  const auto keep = [&](const char* name, const char* value) {
-    if (*value == '\0') return;
-    *pointers++ = text;
-    text = stpcpy(stpcpy(text, name), value) + 1;
-  };
-  for (; theirs != nullptr && *theirs != nullptr; ++theirs) {
-    char* const room = static_cast<char*>(alloca(std::strlen(*theirs) + 1));
-    if (starts_with(*theirs, kLdPreload)) {
-      keep(kLdPreload, without_ours(*theirs + kLdPreloadSize, room));
-    } else if (starts_with(*theirs, kAsan)) {
-      keep(kAsan, without_order(*theirs + kAsanSize, room));
-    } else if (is_for_tests(*theirs)) {
-      *pointers++ = *theirs;
-    }
-  }
-  *pointers = nullptr;
-}
-
-}  // namespace
-
 void stop_passing_on() {
   g_kept.process = 0;
   if (!std::exchange(g_kept.is_passing_on, false)) return;
-  // The program may have cleared it.
-  if (preload_in(__environ) == nullptr || getenv(kPreloadVariable) == nullptr) return;
-  replace_environment([](char* const* theirs, char** made, char* text) {
-    fill_clean(theirs, made, text);
-    return true;
-  });
-  g_kept.is_environment_clean = true;
+  take_ours_out();
 }
 
 void stop_passing_on_to_children() {
@@ -316,9 +151,7 @@ void go_on_passing_on(bool is_filtered) {
   if (g_kept.preload == nullptr) return;
   g_kept.is_passing_on = true;
   g_kept.is_filtered = is_filtered;
-  if (!std::exchange(g_kept.is_environment_clean, false)) return;
-  replace_environment(
-      [](char* const* theirs, char** made, char* text) { return Environment(theirs).build(made, text) == made; });
+  put_ours_back();
 }
 
 bool is_passing_on() {
@@ -350,51 +183,6 @@ void note_ended(int child, int status) {
   errno = kept;
 }
 
-Environment::Environment(char* const* theirs) : theirs_(theirs) {
-  const char* const preload = preload_in(theirs);
-  const char* const asan = find(theirs, kAsan, kAsanSize);
-  lacks_preload_ = preload == nullptr || !has_ours(preload);
-  lacks_mark_ = find(theirs, kPreloadVariable, std::strlen(kPreloadVariable)) == nullptr;
-  lacks_order_ = asan == nullptr || std::strstr(asan, kAsanOrder) == nullptr;
-  for (char* const* one = theirs; one != nullptr && *one != nullptr; ++one) ++pointers_;
-  pointers_ += g_kept.count + 4;  // kFilteredVariable, LD_PRELOAD, ASAN_OPTIONS, null
-  lacks_filtered_ = g_kept.is_filtered && find(theirs, kFilteredVariable, std::strlen(kFilteredVariable)) == nullptr;
-  bytes_ += g_kept.is_filtered ? std::strlen(kFilteredVariable) + 3 : 0;
-  bytes_ += kLdPreloadSize + std::strlen(g_kept.preload) + 2 + (preload != nullptr ? std::strlen(preload) : 0);
-  bytes_ += kAsanSize + std::strlen(kAsanOrder) + 2 + (asan != nullptr ? std::strlen(asan) : 0);
-}
-
-char* const* Environment::build(char** room, char* text) const {
-  if (!lacks_preload_ && !lacks_mark_ && !lacks_order_ && !lacks_filtered_) return theirs_;
-  std::size_t count = 0;
-  const char* preload = preload_in(theirs_);
-  const char* asan = find(theirs_, kAsan, kAsanSize);
-  preload = preload != nullptr ? preload : "";
-  asan = asan != nullptr ? asan + kAsanSize : "";
-  for (char* const* one = theirs_; one != nullptr && *one != nullptr; ++one) {
-    const bool is_replaced =
-        (lacks_preload_ && starts_with(*one, kLdPreload)) || (lacks_order_ && starts_with(*one, kAsan));
-    if (!is_replaced) room[count++] = *one;
-  }
-  for (std::size_t i = 0; lacks_mark_ && i < g_kept.count; ++i) {
-    const char* const variable = g_kept.variables[i];
-    const std::size_t name_size = std::strcspn(variable, "=") + 1;
-    if (find(theirs_, variable, name_size) == nullptr) room[count++] = const_cast<char*>(variable);
-  }
-  // "NAME=first" or "NAME=first:second".
-  const auto add = [&](const char* name, const char* first, const char* second) {
-    room[count++] = text;
-    text = stpcpy(stpcpy(text, name), first);
-    if (*first != '\0' && *second != '\0') text = stpcpy(text, ":");
-    text = stpcpy(text, second) + 1;
-  };
-  if (lacks_filtered_) add(kFilteredVariable, "=1", "");
-  if (lacks_preload_) add(kLdPreload, g_kept.preload, preload);
-  if (lacks_order_) add(kAsan, asan, kAsanOrder);
-  room[count] = nullptr;
-  return room;
-}
-
 const char* instead_of(const char* path) {
   if (path == nullptr) return nullptr;
   const int kept = errno;
@@ -408,7 +196,9 @@ const char* instead_of(const char* path) {
     } else if (kind != FileKind::dynamic_glibc && file.holds_tests()) {
       const int fd = descriptor_of(path);
       const int flags = fd >= 0 ? fcntl(fd, F_GETFD) : 0;
-      if (file.is_for_injection() && access(g_kept.inject, X_OK) == 0) {
+      if (g_kept.is_filtered) {
+        note_program(kNoteFiltered, path);
+      } else if (file.is_for_injection() && access(g_kept.inject, X_OK) == 0) {
         // Executing syscost-inject would close the program, too.
         if (flags == -1 || (flags & FD_CLOEXEC) != 0) {
           note_program(kNoteDescriptor, path);

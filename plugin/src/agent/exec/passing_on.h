@@ -39,26 +39,6 @@ void note_tests(bool lists);
 /// the process id of an earlier one with tests.
 void note_ended(int child, int status);
 
-/// The environment of a program that is to be executed, with our variables.
-class Environment {
- public:
-  explicit Environment(char* const* theirs);
-  /// How many pointers and bytes build() needs.
-  std::size_t pointers() const { return pointers_; }
-  std::size_t bytes() const { return bytes_; }
-  /// Made in `room` and `text`; what the program gave where nothing is missing.
-  char* const* build(char** room, char* text) const;
-
- private:
-  char* const* theirs_;
-  std::size_t pointers_ = 0;
-  std::size_t bytes_ = 0;
-  bool lacks_preload_ = false;   ///< LD_PRELOAD is not there, or has been replaced.
-  bool lacks_mark_ = false;      ///< The environment was cleared.
-  bool lacks_filtered_ = false;  ///< kFilteredVariable shall be there.
-  bool lacks_order_ = false;     ///< ASAN_OPTIONS is not there, or has been replaced.
-};
-
 /// The file to execute for the program at `path`: the path of syscost-inject where the program has tests and nothing
 /// can be preloaded into it; else null. Where its tests cannot be measured at all, writes a line to `bench run`, which
 /// prints it at its end.

@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "agent/common/asan_order.h"
+#include "agent/common/clean_variable.h"
 #include "agent/common/listing.h"
 #include "agent/common/variables.h"
 #include "agent/inject/permission.h"
@@ -35,37 +35,14 @@
 namespace syscost::inject {
 namespace {
 
-bool is_variable(std::string_view text, std::string_view name) {
-  return text.size() > name.size() && text.starts_with(name) && text[name.size()] == '=';
-}
-
 /// The environment that the program's tests see, and pass on: without what is for programs below `bench run`.
 std::vector<std::string> program_environment() {
   const char* const ours = getenv(agent::kPreloadVariable);
   std::vector<std::string> kept;
   for (char** one = __environ; *one != nullptr; ++one) {
-    const std::string_view text = *one;
-    if (is_variable(text, agent::kPreloadVariable) || is_variable(text, agent::kNotesVariable) ||
-        is_variable(text, agent::kChildEndsVariable)) {
-      continue;
-    }
-    if (is_variable(text, "ASAN_OPTIONS")) {
-      const std::string theirs = agent::without_asan_order(text.substr(std::strlen("ASAN_OPTIONS=")));
-      if (!theirs.empty()) kept.push_back("ASAN_OPTIONS=" + theirs);
-      continue;
-    }
-    if (ours == nullptr || !is_variable(text, "LD_PRELOAD")) {
-      kept.emplace_back(text);
-      continue;
-    }
-    std::string rest;
-    for (std::string_view list = text.substr(std::strlen("LD_PRELOAD=")); !list.empty();) {
-      const std::size_t end = list.find_first_of(": ");
-      const std::string_view path = list.substr(0, end);
-      if (!path.empty() && path != ours) rest.append(rest.empty() ? "" : ":").append(path);
-      list.remove_prefix(end == std::string_view::npos ? list.size() : end + 1);
-    }
-    if (!rest.empty()) kept.push_back("LD_PRELOAD=" + rest);
+    std::string room(std::strlen(*one) + 1, '\0');
+    if (const char* const clean = agent::clean_variable(*one, ours, room.data()); clean != nullptr)
+      kept.emplace_back(clean);
   }
   return kept;
 }
