@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/grammar.h"
-#include "cli/parse.h"
+#include "commands/commands.h"
 
 namespace syscost::bench::shell {
 namespace {
@@ -36,7 +36,8 @@ Command command_of(const CLI::App& app, const cli::Grammar& grammar, std::vector
   command.aliases = app.get_aliases();
   command.about = app.get_description();
   command.footer = app.get_footer();
-  command.commands_after_mark = path.empty() ? 0 : cli::commands_after_mark(path.front());
+  if (!path.empty())
+    command.commands_after_mark = cli::find_command(grammar.commands, path.front())->commands_after_mark;
   for (const CLI::Option* option : app.get_options()) {
     const std::string label = option->get_name(true);
     if (option->get_positional()) {
@@ -69,7 +70,7 @@ Command command_of(const CLI::App& app, const cli::Grammar& grammar, std::vector
 }  // namespace
 
 Command command_tree() {
-  const cli::Grammar grammar;
+  const cli::Grammar grammar(commands::kAll);
   return command_of(grammar.app, grammar, {});
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The tables of docs/flags.md are made of the table of options, so a flag is described once.
+// The tables of docs/flags.md are made of the table of options, so a flag is described once; that of classes, of the
+// table of syscalls.
 //
-// SYSCOST_UPDATE_GOLDEN=1 writes them into the page, between two markers; `./dev update flags` does that.
+// SYSCOST_UPDATE_GOLDEN=1 writes them into the page, between markers; `./dev update flags` does that.
 #include <gtest/gtest.h>
 
 #include <climits>
@@ -11,15 +12,19 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "core/syscall_table.h"
 #include "session/options/option_table.h"
 
 namespace syscost::session {
 namespace {
 
 constexpr const char* kPage = SYSCOST_FLAGS_PAGE;
-constexpr std::string_view kBegin = "<!-- tests/docs/flags_page_test.cc: begin -->\n";
-constexpr std::string_view kEnd = "<!-- tests/docs/flags_page_test.cc: end -->\n";
+/// The markers around a generated part of the page.
+std::string mark(const std::string& part, const char* which) {
+  return "<!-- tests/docs/flags_page_test.cc" + part + ": " + which + " -->\n";
+}
 
 std::string code(std::string_view text) {
   return "`" + std::string(text) + "`";
@@ -66,21 +71,44 @@ std::string tables() {
   return text + "\n";
 }
 
-TEST(FlagsPage, HasTheTablesThatTheOptionsGive) {
-  std::ifstream file(kPage);
-  std::stringstream stream;
-  stream << file.rdbuf();
-  const std::string page = stream.str();
-  const std::size_t begin = page.find(kBegin);
-  const std::size_t end = page.find(kEnd);
-  ASSERT_NE(begin, std::string::npos) << kPage << " has no line " << kBegin;
-  ASSERT_NE(end, std::string::npos) << kPage << " has no line " << kEnd;
-  const std::size_t start = begin + kBegin.size();
-  if (std::getenv("SYSCOST_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(kPage) << page.substr(0, start) << tables() << page.substr(end);
-  } else {
-    EXPECT_EQ(page.substr(start, end - start), tables()) << "docs/flags.md is stale: ./dev update flags";
+/// The syscalls of the classes whose members no other tool has, as x86-64 has them.
+std::string classes() {
+  std::string text = "\n| class | syscalls |\n|---|---|\n";
+  for (const ClassName& one : kSyscallClasses) {
+    if (one.word != "wait" && one.word != "volatile") continue;
+    text += "| `%" + std::string(one.word) + "` |";
+    const char* before = " ";
+    for (const SyscallTableEntry& entry : syscall_table(kNativeAbi)) {
+      if (overlaps(entry.classes, one.bit)) text += std::exchange(before, ", ") + code(entry.name);
+    }
+    text += " |\n";
   }
+  return text + "\n";
+}
+
+/// Holds a part of the page against `generated`, or writes it there.
+void expect_part(const std::string& name, const std::string& generated) {
+  std::stringstream stream;
+  stream << std::ifstream(kPage).rdbuf();
+  const std::string page = stream.str();
+  const std::size_t begin = page.find(mark(name, "begin"));
+  const std::size_t end = page.find(mark(name, "end"));
+  ASSERT_NE(begin, std::string::npos) << kPage << " has no line " << mark(name, "begin");
+  ASSERT_NE(end, std::string::npos) << kPage << " has no line " << mark(name, "end");
+  const std::size_t start = begin + mark(name, "begin").size();
+  if (std::getenv("SYSCOST_UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(kPage) << page.substr(0, start) << generated << page.substr(end);
+  } else {
+    EXPECT_EQ(page.substr(start, end - start), generated) << "docs/flags.md is stale: ./dev update flags";
+  }
+}
+
+TEST(FlagsPage, HasTheTablesThatTheOptionsGive) {
+  expect_part("", tables());
+}
+
+TEST(FlagsPage, HasTheMembersOfOurClasses) {
+  expect_part(", classes", classes());
 }
 
 }  // namespace

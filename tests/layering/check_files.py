@@ -72,7 +72,7 @@ ALLOWED = {
     # The helper's socket and lock, in a folder that only root can write to.
     "plugin/src/backends/ebpf/helper/main.cc": ["create", "folder", "remove"],
     # The CSV that a program of ours writes.
-    "bench_tool/src/commands/live/watch.cc": ["stream"],
+    "bench_tool/src/commands/watch/watch.cc": ["stream"],
     # In a folder that only this user can enter, or that the user named and that was empty.
     "bench_tool/src/commands/shared/command_runs.cc": ["folder"],
     "bench_tool/src/commands/ab/ab.cc": ["remove"],

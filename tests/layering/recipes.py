@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The recipes of CONTRIBUTING.md name the right files, and each class, backend and column is in all of them:
+"""The recipes of CONTRIBUTING.md name the right files, and each class, backend, column and command is in all of them:
 recipes.py SOURCE
 
 A recipe is a numbered list below a heading. RECIPES has the files of each item, in the page's order, and what the file
@@ -21,7 +21,7 @@ RECIPES = {
     "Add a syscall class": [
         [(SCHEMA, r'X\(\w+, "{class}"\)')],
         [("tools/gen_syscall_table.py", r'(?m)^    "{class}": ')],
-        [("docs/flags.md", r"a class: .*%{class}\b")],
+        [("docs/flags.md", r"a class: .*%{class}\b"), ("tests/docs/flags_page_test.cc", r"std::string classes\(\)")],
         [("tests/unit/core/syscall_table_test.cc", r'"[\w;]*\b{class}\b[\w;]*"')],
     ],
     "Add a backend": [
@@ -33,7 +33,8 @@ RECIPES = {
          (f"{OPTIONS}/option_table.h", r'(?s)kBackendWords = {(?:(?!\n};).)*Word{"{backend}",'),
          (f"{OPTIONS}/option_table.h", r'kBackendWords = {\s*Word{"auto", "[^"]*\b{folder}\b')],
         [("plugin/src/session/backends/open_backend.cc", r"{BackendChoice::{choice}, "),
-         ("plugin/src/session/backends/open_backend.cc", r'"backends/{folder}/')],
+         ("plugin/src/session/backends/open_backend.cc", r'"backends/{folder}/'),
+         (f"{EXTRAS}/dispatch_abilities.cc", r"abilities")],
         [("tests/layering/check_layers.py", r'(?m)^    "backends/{folder}": '),
          ("tests/layering/check_layers.py", r'"session/backends": [^\]]*"backends/{folder}"')],
         [(f"{EXTRAS}/trace/session/backend_wish.cc", r"refusal_of_traces"),
@@ -50,7 +51,7 @@ RECIPES = {
          ("tests/shell/completions_test.py", r"\b{backend}\b")],
         [("tests/overhead/worker.cc", r"\b{folder}::open_backend\("), ("tests/overhead/instruments.cc", r'armed", nullptr,'),
          ("tests/overhead/start_up.cc", r'"{folder}"'), ("tests/overhead/commands.cc", r'with\("'), ("docs/performance.md", r"\b{backend}\b")],
-        [("docs/backends.md", r"(?m)^\| {backend} \|"), ("docs/security.md", r"\b{folder}\b"), ("docs/csv-format.md", r"`{backend}`"),
+        [("docs/backends.md", r"(?m)^\| {backend} \|"), ("docs/security.md", r"\b{folder}\b"), ("docs/csv-format.md", r"`{backend}`"), ("docs/index.md", r"`{backend}`"),
          ("docs/architecture.md", r"`plugin/src/backends/{folder}`"), ("docs/run-anything.md", r"\b{backend}\b"), ("README.md", r"`{folder}`"),
          ("CHANGELOG.md", r"(?m)^## \[Unreleased\]")],
     ],
@@ -85,7 +86,16 @@ RECIPES = {
     ],
     "Add an option to bench": [
         [(f"{BENCH}/cli/options.h", r"struct Options ")],
-        [(f"{BENCH}/cli/grammar.cc", r"app\.add_option\(")],
+        [(f"{BENCH}/commands/scale/scale_command.cc", r"line->add_flag\("), (f"{BENCH}/cli/arguments.cc", r"app\.add_option\(")],
+    ],
+    "Add a command to bench": [
+        [("bench_tool/src/commands/{command}/{command}_command.cc", r"constinit const cli::Command k"), (f"{BENCH}/commands/groups/groups_command.cc", r"const cli::Command ")],
+        [(f"{BENCH}/commands/commands.h", r"X\(k{command_constant}Command\)")],
+        [("bench_tool/CMakeLists.txt", r"/{command}_command\.cc")],
+        [("tests/layering/check_layers.py", r'(?m)^    "commands/{command}": ')],
+        [("tests/consumer/packages/syscost-tools.files", r"\bbench-{command}\b")],
+        [("tests/cli/cases/groups_csv.txt", r"(?m)^")],
+        [("docs/bench.md", r"(?m)^## Exit codes"), ("docs/index.md", r"(?m)^\|"), ("CHANGELOG.md", r"(?m)^## \[Unreleased\]")],
     ],
 }
 
@@ -107,7 +117,11 @@ def instances(source):
     words = re.search(r"kBackendWords = {(.*?)\n};", read(source, OPTIONS, "option_table.h"), re.DOTALL)[1]
     python = re.search(r"(?m)^BACKENDS = .*", read(source, "tests/backends.py"))[0]
     backends = {*re.findall(r'Word{"([\w-]+)"', words), *re.findall(r'"([\w-]+)"', python), *folders} - {"auto", "none"}
+    commands = {name[: -len("_command.cc")] for _, _, names in os.walk(os.path.join(source, BENCH, "commands"))
+                for name in names if name.endswith("_command.cc")}
     return {
+        "command": commands,
+        "command_constant": {name.capitalize() for name in commands},
         "class": {*re.findall(r'(?m)^  X\((?!k[A-Z])\w+, "(\w+)"\)', schema),
                   *re.findall(r'(?m)^    "(\w+)": (?:"""|[A-Z]+,)', generator)},
         "folder": set(folders),
@@ -151,7 +165,7 @@ def main():
         if named is None:
             faults.append(f'CONTRIBUTING.md has no recipe "{heading}"')
             continue
-        expected = [{path.replace("{folder}", "NAME") for path, _ in step} for step in steps]
+        expected = [{re.sub("{folder}|{command}", "NAME", path) for path, _ in step} for step in steps]
         for number, (has, wants) in enumerate(zip(named, expected), 1):
             for path in sorted(has ^ wants):
                 which = "is not in RECIPES" if path in has else "is not named there"

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <cmath>
-#include <cstddef>
-#include <filesystem>
-#include <map>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <system_error>
-#include <utility>
 
-#include "budgets/measures.h"
 #include "cli/parse.h"
 
 namespace syscost::bench::cli {
@@ -45,51 +41,135 @@ void add_test_option(CLI::App& command, Options& options) {
       ->check(not_empty());
 }
 
-namespace {
-
-const char* const kBaselineFooter = R"(bench baseline update RUN...
-
-Writes the syscalls of the tests of all RUNs into a text file for your repository: sorted, one line for each count.
-Give several runs, three or more if possible. If they differ, the file has the range, and `bench` estimates how many
-false alarms the next run will raise. bench reads the newest run of each file; --all-runs reads all.
-If a test failed, or lost events, no file is written, unless --allow-failed or --allow-lost leaves its counts out.
-
-Examples:
-  for i in 1 2 3; do SYSCOST_CSV=$PWD/run$i.csv ctest; done
-  bench baseline update run1.csv run2.csv run3.csv    writes syscost.baseline
-  bench check pr.csv                                  judges a run against it)";
-
-const char* const kCheckFooter =
-    R"(Judges RUN against a baseline (`bench baseline update`), as `compare` judges two runs.
-The baseline is OLD, and RUN is NEW. Exit code 1: a count grew, an errno is new, or a test is missing or failed. Exit
-code 3: no test can be judged (events lost, another filter), or with --strict one cannot. A test that is not in the
-baseline is shown and passes; --update adds it. --accept writes some tests alone, and no other byte of the file.
-Without --baseline, check reads syscost.baseline of the current folder.
-
-With a COMMAND, tests that are red or in doubt are run again: until they are decided, 40 times at most, within --budget.
-COMMAND gets SYSCOST_CSV, and must run all of a program's tests. Without RUN, the exit code is 1, too, if COMMAND ends
-with a status that no failed test explains.
-
-Examples:
-  bench check pr.csv
-  bench check pr.csv --update               after a review: writes the differences into the baseline
-  bench check pr.csv --accept 'Log.*'       the same, of these tests alone
-  bench check -- ctest --test-dir build       measures, and runs again what is red or in doubt
-  bench check pr.csv -- ctest --test-dir build       the same for a run that you have
-  bench check pr.csv -- build/{program}       runs only programs with such tests again
-  bench check --update -- ctest --test-dir build
-  bench check pr.csv --gate-counts 10% --gate-p99 20%
-  bench check pr.csv --baseline ci/linux.baseline --format md >> "$GITHUB_STEP_SUMMARY")";
-
-/// Tests that are written without counts.
-void add_allow_options(CLI::App& app, Options& options) {
-  app.add_flag("--allow-failed", options.check.allows_failed,
-               "Write a failed test without counts; check does not judge it while it fails");
-  app.add_flag("--allow-lost", options.check.allows_lost,
-               "Write a test with lost events or missing rows without counts; check does not judge its counts");
+void add_color_option(CLI::App& app, Raw& raw) {
+  app.add_option("--color", raw.color, "auto (default; a terminal, and NO_COLOR is not set), always or never")
+      ->check(CLI::IsMember(kColors));
+  app.add_option("--width", raw.width, "Columns of text; 0: as wide as needed (default: the terminal's; 0 elsewhere)")
+      ->type_name("N");
 }
 
-}  // namespace
+void add_selection_options(CLI::App& app, Grammar& grammar, const std::vector<std::string>& keys) {
+  add_test_option(app, grammar.options);
+  auto* sort = app.add_option("--sort", grammar.options.sort,
+                              fmt::format("Order of the tests: {} (worst)", fmt::join(keys, ", ")));
+  grammar.later_words[sort->type_name("KEY")] = {keys, false};
+  app.add_option("--top", grammar.raw.top,
+                 "At most N tests; 0: all (default: as many as the terminal has room for; elsewhere all)")
+      ->type_name("N");
+}
+
+void add_output_options(CLI::App& app, Raw& raw) {
+  app.add_option("--format", raw.format, "text (default), md, csv or json")->check(CLI::IsMember(kFormats));
+  add_color_option(app, raw);
+}
+
+void add_locations_option(CLI::App& app, Options& options) {
+  app.add_option("--locations", options.locations,
+                 "For junit, sarif and github: files and lines of tests, written by TESTS --gtest_list_tests "
+                 "--gtest_output=json:FILE; may be repeated")
+      ->type_name("FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
+}
+
+void add_report_options(CLI::App& app, Options& options, Raw& raw) {
+  app.add_option("--format", raw.format, "text (default), md, csv, json, junit, sarif or github")
+      ->check(CLI::IsMember(kFormats) | CLI::IsMember(kReports));
+  app.add_option("--output", raw.outputs, "Also write the result into a file: md=summary.md; may be repeated")
+      ->type_name("FORMAT=FILE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_locations_option(app, options);
+  add_color_option(app, raw);
+}
+
+void add_size_option(CLI::App& app, Options& options, const char* most) {
+  app.add_option("--max-bytes", options.max_bytes, fmt::format("Most bytes of --format md, 1000 or more ({})", most))
+      ->type_name("N")
+      ->check(at_least_1000());
+}
+
+void add_repeatable(CLI::App& app, const char* name, std::vector<std::string>& values, const char* type,
+                    const char* help) {
+  app.add_option(name, values, help)
+      ->type_name(type)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->check(not_empty());
+}
+
+void add_count_options(CLI::App& app, Raw& raw) {
+  app.add_option("--near-abs", raw.near_abs, "Tolerance in calls (default 0)");
+  app.add_option("--near-rel", raw.near_rel, "Tolerance in percent (default 0)");
+  add_repeatable(app, "--tolerate", raw.tolerances, "SELECTOR=N",
+                 "Tolerance for some syscalls, in calls (read=3) or percent (%file=5%); may be repeated");
+  add_repeatable(app, "--volatile", raw.volatiles, "SELECTOR",
+                 "Show changes of these syscalls and do not gate them, as for class %volatile; may be repeated");
+  app.add_flag("--gate-waits", raw.gates_waits,
+               "A wait that no run of OLD made (poll, sleep, ...) fails the test; beside other threads, once enough "
+               "runs have it");
+}
+
+CLI::Option* add_accept_option(CLI::App& app, Options& options) {
+  return app
+      .add_option("--accept-from", options.accept_from,
+                  "Commit messages (- is standard input): each line `Syscost-Accept: TEST[: WHAT] -- REASON` accepts a "
+                  "change")
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
+CLI::Option* add_config_option(CLI::App& app, Options& options, const char* help) {
+  return app.add_option("--config", options.config, fmt::format("{} ({}, if it exists)", help, kBudgetsFile))
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
+void add_allow_option(CLI::App& app, Raw& raw) {
+  app.add_option("--allow", raw.allowed,
+                 "Tests that do not fail the gate: missing, failed or skipped in NEW; retried: failed, and passed in a "
+                 "later process")
+      ->type_name("WORD,...")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"missing", "failed", "skipped", "retried"}));
+}
+
+void add_judging_options(CLI::App& app, Grammar& grammar, const char* gate) {
+  Options& options = grammar.options;
+  Raw& raw = grammar.raw;
+  app.add_flag("--all", options.all, "Show unchanged tests too (csv and json always do)");
+  add_repeatable(app, "--pair", raw.pairs, "OLD=NEW", "Compare test OLD with test NEW; may be repeated");
+  auto* gates = app.add_option(
+      "--gate", raw.gate,
+      fmt::format("What causes exit code 1: counts, time (= wall,cpu), wall, cpu, all or none ({})", gate));
+  LaterWords& words = grammar.later_words[gates];
+  words.is_list = true;
+  for (const auto& [word, meaning] : kGates) words.words.emplace_back(word);
+  add_allow_option(app, raw);
+  app.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
+  app.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
+  add_config_option(app, options, "Read `volatile`, `tolerate` and `accept` from this file, as check does");
+  add_accept_option(app, options);
+  add_count_options(app, raw);
+}
+
+void add_folder_option(CLI::App& app, Options& options) {
+  app.add_flag_callback(
+      "--recursive", [&options] { options.folders = csv::Folders::recursive; },
+      "Read the folders below RUN, too: one run of many machines, shards or Bazel targets");
+}
+
+void add_run_options(CLI::App& app, Options& options, std::size_t most_ids) {
+  add_folder_option(app, options);
+  auto* run = app.add_option(
+      "--run", options.run_ids,
+      most_ids == 1 ? "Read this run instead of the newest: its run_id, newest~1, label:TEXT or commit:TEXT"
+                    : "Read this run instead of the newest: its run_id, newest~1, label:TEXT or "
+                      "commit:TEXT; given twice: one for OLD, one for NEW");
+  run->type_name("ID")->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_flag("--all-runs", options.all_runs, "Pool all runs of each file")->excludes(run);
+}
 
 void add_side_command(CLI::App& app, const std::string& name, std::vector<std::string>& command, const char* side) {
   app.add_option_function<std::string>(
@@ -108,199 +188,16 @@ void add_run_budget(CLI::App& app, Options& options) {
       ->type_name("SECONDS");
 }
 
-CLI::App* add_baseline_command(CLI::App& app, Options& options, const char* run_help) {
-  auto* baseline = app.add_subcommand("baseline", "Write the syscalls of tests into a file to commit");
-  baseline->require_subcommand(1);
-  auto* update = baseline->add_subcommand("update", "Write the baseline of one or more runs")->footer(kBaselineFooter);
-  update->add_option("RUN", options.runs, run_help)->required();
-  update->add_option("-o,--output", options.check.output, "The file to write (syscost.baseline)")
-      ->type_name("FILE")
-      ->check(not_empty());
-  update->add_flag("--times", options.check.has_times,
-                   "Also write times and percentiles, for budgets of their growth; they differ in each run");
-  update->add_flag("--all-runs", options.all_runs, "Take all runs of each file");
-  add_allow_options(*update, options);
-  return update;
+std::string run_budget_fault(const Options& options) {
+  const bool is_number = std::isfinite(options.run_budget_s) && options.run_budget_s >= 0;
+  return is_number ? "" : "--budget takes a number of seconds, 0 or more";
 }
 
-CLI::App* add_check_command(CLI::App& app, Options& options, std::string& run, const char* run_help) {
-  auto* check = app.add_subcommand("check", "Judge a run against a baseline")->footer(kCheckFooter);
-  check->add_option("RUN", run, std::string(run_help) + "; or leave it out, and give COMMAND");
-  check->add_option("--baseline", options.check.baseline, "The baseline (syscost.baseline)")
-      ->type_name("FILE")
-      ->check(not_empty());
-  check
-      ->add_option("--budgets,--config", options.check.budgets,
-                   "The file with budgets and rules (syscost.toml, if it exists); see docs/gate.md")
-      ->type_name("FILE")
-      ->check(not_empty());
-  check
-      ->add_option("--gate-counts", options.check.gate_counts,
-                   "Let the calls of a test grow by this share, for example 10%")
-      ->type_name("SHARE");
-  check->add_option("--gate-p99", options.check.gate_p99, "Red if a syscall's p99 grew by more than this share")
-      ->type_name("SHARE");
-  add_run_budget(*check, options);
-  check->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
-  check
-      ->add_option("--accept", options.check.accepted,
-                   "Write the differences of these tests alone into the baseline; may be repeated")
-      ->type_name("PATTERN")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->check(not_empty());
-  add_allow_options(*check, options);
-  check->add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
-  check->add_flag("--all", options.all, "Show every test (json always does)");
-  return check;
-}
-
-std::string check_fault(const Options& options) {
-  const CheckOptions& asked = options.check;
-  if (!std::isfinite(options.run_budget_s) || options.run_budget_s < 0) {
-    return "--budget takes a number of seconds, 0 or more";
-  }
-  if (!options.old_command.empty() && options.new_command.empty()) {
-    return "--old needs --new: to tell the two, bench runs both again";
-  }
-  if (options.command != Command::check) return {};
-  if (options.format == Format::csv) return "check prints text, md, json, junit, sarif or github";
-  for (const auto& [name, text] :
-       {std::pair("--gate-counts", asked.gate_counts), std::pair("--gate-p99", asked.gate_p99)}) {
-    if (!text.empty() && !budgets::parse_share(text)) {
-      return std::string(name) + " takes a share in percent, for example 10%, not \"" + text + '"';
-    }
-  }
-  const bool has_command = !options.a.empty() && !options.a[0].empty();
-  if (options.runs.empty() && !has_command) {
-    return "check needs a RUN, or a command that writes one: bench check -- COMMAND [ARG]...";
-  }
-  if (!options.a.empty() && !has_command) return "the command after `--` is empty";
-  if ((asked.allows_failed || asked.allows_lost) && !asked.writes()) {
-    return "--allow-failed and --allow-lost say what --update writes: bench check RUN --update --allow-lost";
-  }
-  if (asked.writes() && has_command && !options.runs.empty()) {
-    return "--update writes the counts of RUN, or those of a run of COMMAND: give one of them";
-  }
-  if (asked.writes() && !options.tests.empty()) {
-    return "--test chooses what is judged, and --update and --accept say what is written: leave --test out";
-  }
-  if (asked.is_update && !asked.accepted.empty()) return "--update writes all tests; leave it or --accept out";
-  return {};
-}
-
-namespace {
-
-const char* const kExportFooter =
-    R"(Writes tests as spans, and their counts, times and latencies as metrics, in the JSON of the OpenTelemetry protocol:
-into a FILE (- for standard output), or to a receiver at URL by HTTP, packed by gzip. bench adds /v1/traces and
-/v1/metrics to URL. Without --otlp it takes OTEL_EXPORTER_OTLP_ENDPOINT. Headers, for example a password, come from
-OTEL_EXPORTER_OTLP_HEADERS. The same run has the same ids each time. docs/many-machines.md lists all names.
-If the receiver is busy (429, 502, 503, 504) or does not listen, bench tries again, until --timeout.
---format prints the metrics as text for Prometheus (openmetrics), or as a table for databases (csv).
-Exit codes: 0 all was taken; 2 usage, input or I/O, or the receiver refused something.
-
-Examples:
-  bench export out.csv --otlp http://localhost:4318
-  bench export out.csv --otlp run.jsonl     a file, one request a line
-  bench export out.csv --otlp http://localhost:9090/api/v1/otlp --only metrics     Prometheus
-  bench export out.csv --format openmetrics >run.om
-  bench export results/ --recursive --format csv >runs.csv     for DuckDB and pandas (docs/many-machines.md)
-  bench export results/ --recursive --dry-run      says what would be sent, and where)";
-
-}  // namespace
-
-CLI::App* add_export_command(CLI::App& app, Options& options, const char* run_help) {
-  auto* command =
-      app.add_subcommand("export", "Hand a run over: to OpenTelemetry, to Prometheus, as a table for databases");
-  command->footer(kExportFooter);
-  command->add_option("RUN", options.runs, run_help)->required();
-  auto* otlp =
-      command->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
-          ->type_name("FILE|URL")
-          ->check(not_empty());
-  auto* format =
-      command->add_option("--format", options.to.format,
-                          "Instead of OTLP, print text: openmetrics, or csv, a table with one number a line");
-  format->check(CLI::IsMember({"openmetrics", "csv"}))->excludes(otlp);
-  command
-      ->add_option("--only", options.to.only,
-                   "traces or metrics; windows = both, without spans of traced calls (--syscost_trace)")
-      ->check(CLI::IsMember({"traces", "metrics", "windows"}));
-  command->add_flag("--fine", options.is_fine,
-                    "Latencies in all buckets, 8 for each power of two; without it, one for each power of two");
-  command
-      ->add_option("--timeout", options.to.timeout_s, "Time limit of all requests and waits together, in seconds (60)")
-      ->type_name("SECONDS");
-  command->add_flag("--dry-run", options.to.is_dry_run, "Say what would be sent, and send or write nothing");
-  add_test_option(*command, options);
-  return command;
-}
-
-std::string export_fault(const Options& options) {
-  constexpr double kMost = 86'400;
-  if (options.command != Command::export_run) return {};
-  const double timeout_s = options.to.timeout_s;
-  if (!std::isfinite(timeout_s) || timeout_s <= 0 || timeout_s > kMost) {
-    return "--timeout takes a number of seconds, above 0 and at most 86400";
-  }
-  if (!options.to.format.empty() &&
-      (!options.to.only.empty() || options.to.is_dry_run || timeout_s != ExportOptions().timeout_s)) {
-    return "--only, --timeout and --dry-run are for OTLP; --format prints all numbers";
-  }
-  return {};
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-const char* const kReportFooter =
-    R"(Writes a page about RUN into one file, which opens in a browser without a network: totals, all tests in a table that
-you sort and filter, and for each test its syscalls with latency histograms on one axis, its lines (--syscost_where),
-findings, history and timeline (--syscost_trace); laws of families of tests. Of several RUN the page is about the last
-one; the others, and earlier runs in the same files, are its history. Without JavaScript the tables and charts are there,
-too. Keys: / filters, j and k go from test to test, Enter opens one.
-
-Examples:
-  bench report out.csv                      the newest run of the file, as out.html
-  bench report nightly/*.csv -o report.html with the history of each test
-  bench report --compare main.csv pr.csv -o report.html     what changed, and why
-  bench report results/ --recursive -o report.html
-  bench report out.csv -o - | ssh host 'cat > report.html')";
-
-}  // namespace
-
-CLI::App* add_report_command(CLI::App& app, Options& options, const char* run_help) {
-  auto* command = app.add_subcommand("report", "A run as one HTML file to look at")->footer(kReportFooter);
-  command->add_option("RUN", options.runs, run_help);
-  command
-      ->add_option("-o,--output", options.page.output,
-                   "The file to write; - for standard output (out.html for a RUN out.csv, in the current folder)")
-      ->type_name("FILE")
-      ->check(not_empty());
-  command
-      ->add_option("--compare", options.page.compare,
-                   "Also what changed between these two, and why; without RUN the page is about NEW")
-      ->type_name("OLD NEW")
-      ->expected(2)
-      ->check(not_empty());
-  command->add_option("--stamps", options.page.stamps, "Also pictures of the launches in this file of GPU stamps")
-      ->type_name("FILE")
-      ->check(not_empty());
-  add_test_option(*command, options);
-  return command;
-}
-
-std::string page_name_for(const std::string& run) {
-  std::error_code error;
-  fs::path path = fs::absolute(run, error).lexically_normal();
-  if (!path.has_filename()) path = path.parent_path();
-  std::string name = path.filename().string();
-  for (const char* ending : {".gz", ".csv", ".json"}) {
-    if (name.ends_with(ending)) name.resize(name.size() - std::string_view(ending).size());
-  }
-  return (name.empty() ? "report" : name) + ".html";
+void add_uncounted_options(CLI::App& app, Options& options) {
+  app.add_flag("--allow-failed", options.check.allows_failed,
+               "Write a failed test without counts; check does not judge it while it fails");
+  app.add_flag("--allow-lost", options.check.allows_lost,
+               "Write a test with lost events or missing rows without counts; check does not judge its counts");
 }
 
 }  // namespace syscost::bench::cli

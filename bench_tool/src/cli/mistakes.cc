@@ -5,10 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -21,22 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
-
-constexpr std::array<std::string_view, 20> kCommands = {
-    "run",  "watch",   "summary", "show",     "trace", "hist",   "log",    "scale",  "findings", "groups",
-    "runs", "compare", "ab",      "baseline", "check", "export", "report", "faults", "doctor",   "help"};
-
-/// Options that a command lacks because it does without: they are typed by users of its sisters.
-struct Needless {
-  std::string_view command;
-  std::string_view option;
-  std::string_view why;
-};
-constexpr std::array kNeedless = {
-    Needless{"report", "--old", "report takes both runs at once: bench report --compare OLD NEW"},
-    Needless{"report", "--new", "report takes both runs at once: bench report --compare OLD NEW"},
-    Needless{"check", "--confirm", "check runs a command again by itself: bench check RUN -- COMMAND [ARG]..."},
-};
 
 bool exists(const std::string& path) {
   std::error_code error;
@@ -77,14 +61,16 @@ std::string list_of(const Words& words, std::string_view last = "and") {
 struct Chosen {
   const CLI::App* app;
   std::string name;
+  const Command* command;  ///< Null for none.
 
-  explicit Chosen(const CLI::App& all) : app(&all) {
+  explicit Chosen(const Grammar& grammar) : app(&grammar.app) {
     while (!app->get_subcommands().empty()) {
       app = app->get_subcommands().front();
       name += (name.empty() ? "" : " ") + app->get_name();
     }
+    command = find_command(grammar.commands, std::string_view(name).substr(0, name.find(' ')));
   }
-  std::string first_word() const { return name.substr(0, name.find(' ')); }
+  std::size_t most_after_mark() const { return command == nullptr ? 0 : command->commands_after_mark; }
 };
 
 Words names_of(const CLI::Option& option) {
@@ -123,9 +109,7 @@ std::string synopsis(const Chosen& chosen) {
     const std::string word = one->get_name(true) + (one->get_expected_max() > 1 ? "..." : "");
     text += ' ' + (one->get_required() ? word : '[' + word + ']');
   }
-  if (chosen.name == "ab") return text + " -- A [ARG]... [-- B [ARG]...]";
-  if (chosen.name == "check") return text + " [-- COMMAND [ARG]...]";
-  return chosen.name == "faults" ? text + " -- COMMAND [ARG]..." : text;
+  return chosen.command == nullptr ? text : text + std::string(chosen.command->after_mark);
 }
 
 /// `--csv FILE`: an option and what it takes, by the name that was typed.
@@ -140,8 +124,8 @@ std::string with_value(const CLI::App& app, const std::string& name) {
 
 std::string unknown_option(const Grammar& grammar, const Chosen& chosen, const Words& args, const std::string& word) {
   const std::string name = word.substr(0, word.find('='));
-  for (const Needless& one : kNeedless) {
-    if (one.command == chosen.name && one.option == name) return std::string(one.why);
+  for (const Needless& one : chosen.command == nullptr ? std::span<const Needless>() : chosen.command->needless) {
+    if (one.option == name) return std::string(one.why);
   }
   const std::string beginning = fmt::format("{} has no option {}", chosen.name.empty() ? "bench" : chosen.name, name);
   const std::string bare = name.substr(std::min(name.find_first_not_of('-'), name.size()));
@@ -164,7 +148,7 @@ std::string unknown_option(const Grammar& grammar, const Chosen& chosen, const W
   const Words having = commands_with(grammar.app, elsewhere, "");
   if (having == Words{"run"}) {
     return fmt::format("{}; it is an option of a run: bench run {} -- ./my_tests", beginning,
-                       with_value(*grammar.run_command, elsewhere));
+                       with_value(*grammar.app.get_subcommand("run"), elsewhere));
   }
   if (!having.empty()) {
     return fmt::format("{}; {} {} it", beginning, list_of(having), having.size() == 1 ? "has" : "have");
@@ -187,9 +171,9 @@ std::string with_mark(const Chosen& chosen, Words args, const Words& left) {
   if (mark != args.end()) {
     command.insert(command.end(), mark + 1, args.end());
     args.erase(mark, args.end());
-  } else if (chosen.name == "ab" && left.size() == 2) {
+  } else if (chosen.most_after_mark() == 2 && left.size() == 2) {
     command.insert(command.begin() + 1, "--");
-  } else if (chosen.name == "ab" && left.size() > 2) {
+  } else if (chosen.most_after_mark() == 2 && left.size() > 2) {
     return synopsis(chosen);
   }
   for (const std::string& word : left) args.erase(std::find(args.begin(), args.end(), word));
@@ -200,8 +184,7 @@ std::string with_mark(const Chosen& chosen, Words args, const Words& left) {
 
 std::string unexpected(const Grammar& grammar, const Chosen& chosen, const Words& args, const Words& left) {
   if (left.front().starts_with('-')) return unknown_option(grammar, chosen, args, left.front());
-  const std::size_t most = commands_after_mark(chosen.first_word());
-  if (most > 0 && chosen.name != "check") {
+  if (chosen.most_after_mark() > 0 && options_of(*chosen.app, true).empty()) {
     return fmt::format("write the command after `--`: {}", with_mark(chosen, args, left));
   }
   // An option behind the first of them may say more.
@@ -286,14 +269,16 @@ std::string typed(const std::vector<std::string>& words) {
   return line;
 }
 
-std::string no_such_command(const std::string& word) {
-  std::string text = fmt::format("no command `{}`; there are {}", word, fmt::join(kCommands, ", "));
+std::string no_such_command(Commands commands, const std::string& word) {
+  Words all;
+  for (const Command* const one : commands) all.emplace_back(one->name);
+  all.emplace_back("help");
+  std::string text = fmt::format("no command `{}`; there are {}", word, fmt::join(all, ", "));
   if (exists(word)) return text + fmt::format("; did you mean bench summary {}?", typed({word}));
-  return text + model::or_rather(word, {kCommands.begin(), kCommands.end()});
-}
-
-bool is_command(std::string_view word) {
-  return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+  for (const Command* const one : commands) {
+    if (!one->alias.empty()) all.emplace_back(one->alias);
+  }
+  return text + model::or_rather(word, all);
 }
 
 std::vector<std::string> with_help_last(std::vector<std::string> args) {
@@ -347,7 +332,7 @@ std::string no_run_but(const std::vector<std::string>& runs) {
 }
 
 std::string mistake_in(const Grammar& grammar, const std::vector<std::string>& args, const CLI::ParseError& error) {
-  const Chosen chosen(grammar.app);
+  const Chosen chosen(grammar);
   const Words left = words_left(grammar, args);
   std::string text;
   if (has_commands(*chosen.app) && !chosen.name.empty()) {

@@ -9,7 +9,6 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/grammar.h"
@@ -22,9 +21,8 @@ std::string mistake_in(const Grammar& grammar, const std::vector<std::string>& a
 /// The words of a command as a shell reads them.
 std::string typed(const std::vector<std::string>& words);
 
-bool is_command(std::string_view word);
 /// The message for a first word that is no command.
-std::string no_such_command(const std::string& word);
+std::string no_such_command(Commands commands, const std::string& word);
 
 /// `bench help COMMAND` as `bench COMMAND --help`; other arguments as they are.
 std::vector<std::string> with_help_last(std::vector<std::string> args);

@@ -99,26 +99,6 @@ struct ReportOptions {
   std::vector<std::string> compare;  ///< OLD and NEW; empty = nothing is compared.
 };
 
-enum class Command {
-  run,
-  watch,
-  summary,
-  show,
-  trace,
-  runs,
-  log,
-  scale,
-  findings,
-  groups,
-  faults,
-  compare,
-  ab,
-  doctor,
-  baseline_update,
-  check,
-  export_run,
-  report
-};
 enum class Format { text, md, csv, json };
 /// The report for CI systems that compare and ab print instead of a Format.
 enum class Report { none, junit, sarif, github };
@@ -154,7 +134,6 @@ enum ExitCode : int {
 
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): what belongs together stands together
 struct Options {
-  Command command = Command::summary;
   std::vector<std::string> runs;           ///< RUN arguments: files or folders.
   std::string test;                        ///< show, log: full name or a unique part of it; empty = none.
   std::string syscall;                     ///< show: a selector (model/choice.h); empty = all.
@@ -188,6 +167,7 @@ struct Options {
   bool has_details = false;          ///< summary: the tables of each test.
   bool has_extended = false;         ///< summary: statistics over all tests.
   bool has_where = false;            ///< summary, show: the lines of the program that make the calls.
+  bool sorts_lines = false;          ///< --sort and --top choose among these lines, not among tests.
   bool scales_by_label = false;      ///< scale: sizes are those of the runs' labels.
   std::optional<std::size_t> width;  ///< --width: 0 = any.
   render::Screen screen;             ///< Room for text; see run().
@@ -211,8 +191,6 @@ struct Options {
   TraceOptions trace;        ///< trace
   ReportOptions page;        ///< report
 
-  /// It compares OLD with NEW and has a gate.
-  bool judges() const { return command == Command::compare || command == Command::ab || command == Command::check; }
   bool for_people() const { return report == Report::none && (format == Format::text || format == Format::md); }
   /// True if control characters in printed names are made visible; JSON has escapes of its own.
   bool is_printable() const { return format != Format::json; }

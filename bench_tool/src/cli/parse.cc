@@ -10,9 +10,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/arguments.h"
 #include "cli/grammar.h"
-#include "cli/help.h"
 #include "cli/mistakes.h"
 #include "csv/text.h"
 #include "model/choice.h"
@@ -28,20 +26,20 @@ bool asks_for_help(const std::vector<std::string>& args) {
 
 }  // namespace
 
-Parsed parse(const std::vector<std::string>& typed) {
+Parsed parse(const std::vector<std::string>& typed, Commands commands) {
   const std::vector<std::string> args = with_help_last(typed);
-  if (!args.empty() && !args[0].starts_with('-') && !is_command(args[0])) return usage_error(no_such_command(args[0]));
-  // syscost-run parses these options: they are those of a test program.
-  if (!args.empty() && args[0] == "run" && !asks_for_help(args)) {
-    Options run;
-    run.command = Command::run;
-    run.run_arguments.assign(args.begin() + 1, args.end());
-    return {run, {}, kExitOk};
+  const Command* const first = args.empty() ? nullptr : find_command(commands, args[0]);
+  if (!args.empty() && !args[0].starts_with('-') && first == nullptr) {
+    return usage_error(no_such_command(commands, args[0]));
   }
-  Grammar grammar;
+  if (first != nullptr && first->is_read_elsewhere && !asks_for_help(args)) {
+    Options unread;
+    unread.run_arguments.assign(args.begin() + 1, args.end());
+    return {unread, {}, kExitOk, first};
+  }
+  Grammar grammar(commands);
   Options& options = grammar.options;
-  const Raw& raw = grammar.raw;
-  const std::vector<std::string> own_args = split_commands(args, options);
+  const std::vector<std::string> own_args = split_commands(args, first, options);
   try {
     grammar.app.parse(std::vector<std::string>(own_args.rbegin(), own_args.rend()));
   } catch (const CLI::CallForHelp&) {
@@ -52,78 +50,17 @@ Parsed parse(const std::vector<std::string>& typed) {
     if (args.empty()) return {std::nullopt, grammar.commands_by_group(), kExitBadInput};
     return usage_error(mistake_in(grammar, args, error));
   }
-  if (grammar.watch->parsed()) options.command = Command::watch;
-  if (grammar.summary->parsed()) options.command = Command::summary;
-  if (grammar.show->parsed()) {
-    options.command = Command::show;
-    put_run_first(grammar.run, {&options.test, &options.syscall});
-    if (const std::string fault = no_such_run(grammar.run, *grammar.show); !fault.empty()) return usage_error(fault);
-    options.runs = {grammar.run};
-    // --test chooses the tests, so the word after RUN is a SYSCALL.
-    if (!options.tests.empty() && !options.test.empty()) {
-      if (!options.syscall.empty()) return usage_error("show takes a TEST or --test, not both");
-      options.syscall = std::exchange(options.test, "");
-    }
-    if (!options.test.empty() && (!options.sort.empty() || raw.top) && !options.has_where) {
-      return usage_error("--sort and --top select among several tests: leave TEST out, or give --test PATTERN");
-    }
+  const auto line = std::find_if(grammar.lines.begin(), grammar.lines.end(),
+                                 [](const Grammar::Line& one) { return one.app->parsed(); });
+  const Command& command = *line->command;
+  if (command.read != nullptr) {
+    if (const std::string fault = command.read(grammar, *line->app); !fault.empty()) return usage_error(fault);
   }
-  if (grammar.trace->parsed()) {
-    options.command = Command::trace;
-    TraceOptions& own = options.trace;
-    put_run_first(own.from, {&own.test});
-    if (const std::string fault = no_test_but(own.test, own.from, *grammar.trace); !fault.empty()) {
-      return usage_error(fault);
-    }
-  }
-  if (grammar.compare->parsed()) {
-    options.command = Command::compare;
-    options.runs = {grammar.old_run, grammar.new_run};
-  }
-  if (grammar.ab->parsed()) {
-    options.command = Command::ab;
-    if (options.is_counts_only && grammar.ab->count("--rounds") == 0) options.rounds = kCountRounds;
-  }
-  if (grammar.baseline_update->parsed()) options.command = Command::baseline_update;
-  if (grammar.check->parsed()) {
-    options.command = Command::check;
-    if (!grammar.checked_run.empty() || grammar.check->count("RUN") > 0) options.runs = {grammar.checked_run};
-  }
-  if (grammar.runs->parsed()) options.command = Command::runs;
-  if (grammar.log->parsed()) {
-    options.command = Command::log;
-    put_runs_last(options.test, options.runs);
-    if (const std::string fault = no_run_but(options.runs); !fault.empty()) return usage_error(fault);
-  }
-  if (grammar.scale->parsed()) options.command = Command::scale;
-  if (grammar.findings->parsed()) {
-    options.command = Command::findings;
-    put_run_first(grammar.run, {&options.test});
-    if (const std::string fault = no_such_run(grammar.run, *grammar.findings); !fault.empty())
-      return usage_error(fault);
-    if (!grammar.run.empty()) options.runs = {grammar.run};
-    if (options.runs.empty() && !options.findings.lists_rules) {
-      return usage_error("findings needs a RUN, or --rules\nTry `bench findings --help`.");
-    }
-  }
-  if (grammar.groups->parsed()) options.command = Command::groups;
-  if (grammar.faults->parsed()) options.command = Command::faults;
-  if (grammar.export_command->parsed()) options.command = Command::export_run;
-  if (grammar.report->parsed()) {
-    options.command = Command::report;
-    if (options.runs.empty() && !options.page.compare.empty()) options.runs = {options.page.compare.back()};
-    if (options.runs.empty())
-      return usage_error("report needs a RUN, or --compare OLD NEW\nTry `bench report --help`.");
-    if (options.page.output.empty()) options.page.output = page_name_for(options.runs.back());
-  }
-  if (grammar.doctor->parsed()) options.command = Command::doctor;
-  return finish(std::move(options), raw);
+  return finish(std::move(options), grammar.raw, command);
 }
 
 namespace {
 
-/// More rounds would make too many files for one folder.
-constexpr std::size_t kMostRounds = 100'000;
 /// A narrower table cannot be read.
 constexpr std::size_t kNarrowest = 40;
 
@@ -166,10 +103,9 @@ std::optional<std::string> set_policy(Options& options, const Raw& raw) {
 }
 
 /// Reads --sort, --top and --width. Returns the fault as a sentence, or "".
-std::string read_selection(Options& options, const Raw& raw) {
-  // With --where, --sort orders lines, unless it is to choose among tests.
-  const bool sorts_lines = options.has_where && (options.command == Command::summary || !options.test.empty());
-  const std::vector<std::string>& keys = sorts_lines ? kSiteKeys : options.judges() ? kCompareKeys : kSummaryKeys;
+std::string read_selection(Options& options, const Raw& raw, bool judges) {
+  const bool sorts_lines = options.sorts_lines;
+  const std::vector<std::string>& keys = sorts_lines ? kSiteKeys : judges ? kCompareKeys : kSummaryKeys;
   if (!options.sort.empty() && std::find(keys.begin(), keys.end(), options.sort) == keys.end()) {
     return fmt::format("--sort{} takes {}, not \"{}\"{}", sorts_lines ? " of lines (--where)" : "",
                        fmt::join(keys, ", "), options.sort, model::or_rather(options.sort, keys));
@@ -216,7 +152,7 @@ bool read_format(const std::string& word, Format& format, Report& report) {
 
 }  // namespace
 
-Parsed finish(Options options, const Raw& raw) {
+Parsed finish(Options options, const Raw& raw, const Command& command) {
   read_format(raw.format, options.format, options.report);
   for (const std::string& text : raw.outputs) {
     const std::size_t sign = text.find('=');
@@ -229,18 +165,8 @@ Parsed finish(Options options, const Raw& raw) {
     options.outputs.push_back(std::move(output));
   }
   options.color = kColors.at(raw.color);
-  if (const std::string fault = read_selection(options, raw); !fault.empty()) return usage_error(fault);
-  if (options.run_ids.size() > (options.command == Command::compare ? 2U : 1U)) {
-    return usage_error("too many --run: one for each RUN");
-  }
-  if (options.has_extended && (options.has_details || options.has_where || !options.sort.empty())) {
-    return usage_error("--stats-extended is about all tests: leave out --details, --where and --sort");
-  }
-  if (const std::string fault = check_fault(options); !fault.empty()) return usage_error(fault);
-  if (const std::string fault = export_fault(options); !fault.empty()) return usage_error(fault);
-  if (const std::string fault = faults_fault(options); !fault.empty()) return usage_error(fault);
-  if (const std::string fault = read_trace_options(options); !fault.empty()) return usage_error(fault);
-  if (options.command == Command::ab) options.gate = kGates.at(options.is_counts_only ? "counts" : "all");
+  if (const std::string fault = read_selection(options, raw, command.judges); !fault.empty()) return usage_error(fault);
+  if (options.run_ids.size() > command.most_run_ids) return usage_error("too many --run: one for each RUN");
   if (raw.gate) {
     std::string unknown;
     const std::optional<Gate> gate = gate_of(*raw.gate, unknown);
@@ -253,9 +179,6 @@ Parsed finish(Options options, const Raw& raw) {
                       *raw.gate, model::or_rather(unknown, words)));
     }
     options.gate = *gate;
-  }
-  if (options.is_counts_only && (options.gate.times() || options.has_whole)) {
-    return usage_error("--counts judges no time: leave out --gate and --whole, or --counts");
   }
   const auto is_allowed = [&](std::string_view word) {
     return std::find(raw.allowed.begin(), raw.allowed.end(), word) != raw.allowed.end();
@@ -277,19 +200,8 @@ Parsed finish(Options options, const Raw& raw) {
   if (!std::isfinite(options.threshold) || options.threshold < 0) {
     return usage_error("--threshold takes a number, 0 or more");
   }
-  if (options.command == Command::ab) {
-    if (options.rounds < 1 || options.rounds > kMostRounds) {
-      return usage_error(fmt::format("--rounds takes a number from 1 to {}", kMostRounds));
-    }
-    if (!std::isfinite(options.budget_s) || options.budget_s < 0) {
-      return usage_error("--budget takes a number of seconds, 0 or more");
-    }
-    if (options.a.empty()) {
-      return usage_error("ab needs a command after `--`: bench ab -- A [ARG]... -- B [ARG]...");
-    }
-    for (const std::vector<std::string>& command : {options.a, options.b}) {
-      if (!command.empty() && command[0].empty()) return usage_error("a command of ab after `--` is empty");
-    }
+  if (command.check != nullptr) {
+    if (const std::string fault = command.check(options); !fault.empty()) return usage_error(fault);
   }
   for (const std::string& id : options.run_ids) {
     if (id.empty()) return usage_error("--run takes a run_id, not \"\"; leave it out for the newest run");
@@ -298,17 +210,13 @@ Parsed finish(Options options, const Raw& raw) {
     if (run.empty()) return usage_error("a RUN is a file or a folder, not \"\"");
     if (run == "-") return usage_error("a RUN is a file or a folder, not -; for standard input give /dev/stdin");
   }
-  return {std::move(options), "", kExitOk};
+  return {std::move(options), "", kExitOk, &command};
 }
 
-std::size_t commands_after_mark(std::string_view subcommand) {
-  if (subcommand == "ab") return 2;
-  return subcommand == "check" || subcommand == "faults" ? 1 : 0;
-}
-
-std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options) {
+std::vector<std::string> split_commands(const std::vector<std::string>& args, const Command* command,
+                                        Options& options) {
   const auto first = std::find(args.begin(), args.end(), "--");
-  const std::size_t most = args.empty() ? 0 : commands_after_mark(args[0]);
+  const std::size_t most = command == nullptr ? 0 : command->commands_after_mark;
   if (most == 0 || first == args.end()) return args;
   const auto second = most == 1 ? args.end() : std::find(first + 1, args.end(), "--");
   options.a.assign(first + 1, second);

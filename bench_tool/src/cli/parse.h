@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/options.h"
 
 namespace syscost::bench::cli {
@@ -20,10 +21,11 @@ struct Parsed {
   std::optional<Options> options;
   std::string message;
   int exit_code = kExitOk;
+  const Command* command = nullptr;  ///< The one that the options are for.
 };
 
 /// Parses arguments without the program's name.
-Parsed parse(const std::vector<std::string>& args);
+Parsed parse(const std::vector<std::string>& args, Commands commands);
 
 inline const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
@@ -71,13 +73,10 @@ std::optional<std::size_t> whole_number(const std::string& text);
 Parsed usage_error(const std::string& message);
 
 /// Checks what the parser cannot and fills in the rest.
-Parsed finish(Options options, const Raw& raw);
+Parsed finish(Options options, const Raw& raw, const Command& command);
 
-/// How many commands of other programs may follow the `--` of a sub-command.
-std::size_t commands_after_mark(std::string_view subcommand);
-
-/// Moves the commands of ab, check and faults, which follow `--`, out of the arguments. The options of these commands
-/// are not ours.
-std::vector<std::string> split_commands(const std::vector<std::string>& args, Options& options);
+/// Moves the commands of other programs, which follow `--`, out of the arguments. Their options are not ours.
+/// `command`: that of bench; null = none was typed.
+std::vector<std::string> split_commands(const std::vector<std::string>& args, const Command* command, Options& options);
 
 }  // namespace syscost::bench::cli

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "findings/sleeps.h"
-
+//
+// Sleeps of a window: which of them wait for an event that could have woken the thread? And the rules about them.
+//
+// A sleep alone proves nothing: a test of a timer has to sleep. Two forms do prove something. A thread that sleeps,
+// looks, finds nothing and sleeps again waits for what it looks for. And a thread that sleeps and then connects, while
+// the server has listened for most of that time, could have connected earlier.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,16 +18,43 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "findings/rules.h"
 #include "findings/thresholds.h"
+#include "findings/traced_window.h"
 #include "findings/window_calls.h"
 #include "render/numbers.h"
 
 namespace syscost::bench::findings {
 namespace {
 
+/// A sleep before a connect, to a server that listened before the sleep was over.
+struct Overslept {
+  const TracedCall* sleep = nullptr;
+  double needless_ns = 0;  ///< From the listen, or the sleep's begin, to the sleep's end.
+};
+
+struct Sleeps {
+  std::vector<const TracedCall*> polled;  ///< In rows, with a look in between that finds nothing.
+  std::vector<Overslept> overslept;
+  std::vector<const TracedCall*> others;  ///< All that are in neither of these.
+};
+
 using Calls = std::vector<const TracedCall*>;
+
+/// True for a sleep that is over: nanosleep and its relatives, and a poll or select that waits for nothing but its
+/// time.
+bool is_sleep(const TracedWindow& window, const TracedCall& call) {
+  const std::string_view name = call.name();
+  if (is_one_of(kSleeps, name)) return !call.failed();
+  if (call.result != 0 || call.took_ns() <= kShortestWaitNs) return false;
+  if (name == "poll" || name == "ppoll") return window.number(call, "nfds") == 0;
+  if (name != "select" && name != "pselect6") return false;
+  static constexpr std::array<std::string_view, 3> kSets = {"inp", "outp", "exp"};
+  return std::all_of(kSets.begin(), kSets.end(),
+                     [&](std::string_view set) { return window.argument(call, set) == "NULL"; });
+}
 
 /// True for a call that looks for an event and finds that it has not come.
 bool looks_in_vain(const TracedCall& call) {
@@ -136,19 +167,6 @@ std::optional<double> needless_ns(const TracedWindow& window, const Servers& ser
   return needless;
 }
 
-}  // namespace
-
-bool is_sleep(const TracedWindow& window, const TracedCall& call) {
-  const std::string_view name = call.name();
-  if (is_one_of(kSleeps, name)) return !call.failed();
-  if (call.result != 0 || call.took_ns() <= kShortestWaitNs) return false;
-  if (name == "poll" || name == "ppoll") return window.number(call, "nfds") == 0;
-  if (name != "select" && name != "pselect6") return false;
-  static constexpr std::array<std::string_view, 3> kSets = {"inp", "outp", "exp"};
-  return std::all_of(kSets.begin(), kSets.end(),
-                     [&](std::string_view set) { return window.argument(call, set) == "NULL"; });
-}
-
 Sleeps sleeps_of(const TracedWindow& window) {
   Sleeps sleeps;
   Calls others;
@@ -168,8 +186,6 @@ Sleeps sleeps_of(const TracedWindow& window) {
   }
   return sleeps;
 }
-
-namespace {
 
 using render::count;
 

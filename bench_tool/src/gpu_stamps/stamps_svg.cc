@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-#include "gpu_stamps/stamps_svg.h"
-
+//
+// The picture of a launch: the timeline of its SMs above, the heat map of its warps below.
+//
+// Each piece draws itself from a top edge downwards and says how high it became.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,17 +10,32 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "gpu_stamps/analysis.h"
 #include "gpu_stamps/show_stamps.h"
 #include "render/numbers.h"
+#include "render/svg.h"
 
 namespace syscost::bench::gpu_stamps {
+namespace {
 
-// The picture of a launch: the timeline of its SMs above, the heat map of its warps below.
+constexpr double kPictureWidth = 960;
+constexpr double kLeftMargin = 64;
+constexpr double kRightMargin = 24;
+constexpr double kDrawnWidth = kPictureWidth - kLeftMargin - kRightMargin;
 
+struct Drawing {
+  std::string svg;
+  double height = 0;
+};
+
+using render::svg_text;
+using render::xml_text;
+
+/// From light (0) to dark (1): `#rrggbb`.
 std::string shade(double share) {
   // Equal steps of lightness from pale yellow over green to dark blue, told apart without colour vision too.
   static constexpr std::array<std::array<double, 3>, 5> kStops = {
@@ -33,29 +50,7 @@ std::string shade(double share) {
   return fmt::format("#{:02x}{:02x}{:02x}", rgb[0], rgb[1], rgb[2]);
 }
 
-std::string stamps_svg(const Analysis& analysis) {
-  const gpu::StampedLaunch& launch = *analysis.launch;
-  constexpr double kTitleHeight = 52;
-  const Drawing timeline = draw_timeline(analysis, kTitleHeight);
-  const Drawing heat_map = draw_heat_map(analysis, kTitleHeight + timeline.height);
-  const double height = kTitleHeight + timeline.height + heat_map.height;
-  std::string subtitle = launch.device.empty() ? "device not recorded" : launch.device;
-  if (analysis.resolution_ns) {
-    subtitle += fmt::format("; times up to {} are not resolved",
-                            render::duration(static_cast<double>(*analysis.resolution_ns)));
-  } else {
-    subtitle += "; by how much the timer steps is not recorded";
-  }
-  if (launch.overflowed.value_or(0) > 0) subtitle += fmt::format("; {} stamps are missing", *launch.overflowed);
-  std::string out = render::svg_head(kPictureWidth, height);
-  out += svg_text(16, 24, name_of(launch), "font-size=\"15\" font-weight=\"600\"");
-  out += svg_text(16, 42, subtitle, "fill=\"#555555\"");
-  return out + timeline.svg + heat_map.svg + "</svg>\n";
-}
-
 // The heat map: one cell for each thread, 32 of a warp in a row, or for each warp where warps were stamped.
-
-namespace {
 
 constexpr std::size_t kMostRows = 128;
 constexpr std::size_t kUnitColumns = 64;
@@ -152,8 +147,7 @@ std::string legend(const Analysis& analysis, double top, std::uint64_t least, st
   return out + svg_text(kLeft + kWidth + 8, top + 9, text(most));
 }
 
-}  // namespace
-
+/// How late each thread or warp left, or how long it took.
 Drawing draw_heat_map(const Analysis& analysis, double top) {
   const bool is_of_threads = has_threads(*analysis.launch);
   const Grid grid = is_of_threads ? grid_of_threads(analysis) : grid_of_units(analysis);
@@ -192,8 +186,6 @@ Drawing draw_heat_map(const Analysis& analysis, double top) {
 }
 
 // The timeline: what ran on each SM from the launch's first entry to its last exit.
-
-namespace {
 
 constexpr std::size_t kMostBars = 4000;  // more make a file that no browser likes
 constexpr std::size_t kColumns = 400;    // of the timeline of many blocks
@@ -283,8 +275,7 @@ std::string axis(const Frame& frame, double bottom) {
   return out;
 }
 
-}  // namespace
-
+/// A row for each SM, a bar for each block; many blocks are drawn as how many ran at once.
 Drawing draw_timeline(const Analysis& analysis, double top) {
   const auto by_sm = gpu::blocks_by_sm(*analysis.launch);
   Drawing drawing;
@@ -330,6 +321,28 @@ Drawing draw_timeline(const Analysis& analysis, double top) {
   drawing.svg += axis(frame, y);
   drawing.height = y - top + kAxisHeight;
   return drawing;
+}
+
+}  // namespace
+
+std::string stamps_svg(const Analysis& analysis) {
+  const gpu::StampedLaunch& launch = *analysis.launch;
+  constexpr double kTitleHeight = 52;
+  const Drawing timeline = draw_timeline(analysis, kTitleHeight);
+  const Drawing heat_map = draw_heat_map(analysis, kTitleHeight + timeline.height);
+  const double height = kTitleHeight + timeline.height + heat_map.height;
+  std::string subtitle = launch.device.empty() ? "device not recorded" : launch.device;
+  if (analysis.resolution_ns) {
+    subtitle += fmt::format("; times up to {} are not resolved",
+                            render::duration(static_cast<double>(*analysis.resolution_ns)));
+  } else {
+    subtitle += "; by how much the timer steps is not recorded";
+  }
+  if (launch.overflowed.value_or(0) > 0) subtitle += fmt::format("; {} stamps are missing", *launch.overflowed);
+  std::string out = render::svg_head(kPictureWidth, height);
+  out += svg_text(16, 24, name_of(launch), "font-size=\"15\" font-weight=\"600\"");
+  out += svg_text(16, 42, subtitle, "fill=\"#555555\"");
+  return out + timeline.svg + heat_map.svg + "</svg>\n";
 }
 
 }  // namespace syscost::bench::gpu_stamps

@@ -202,4 +202,13 @@ class Backend {
   }
 };
 
+/// The extension of the first of `abilities`, a list of pointers, that has it, as its find() gives it; null = none.
+template <class Abilities>
+void* find_among(const Abilities& abilities, std::string_view name) {
+  for (const auto& ability : abilities) {
+    if (void* const found = ability->find(name)) return found;
+  }
+  return nullptr;
+}
+
 }  // namespace syscost

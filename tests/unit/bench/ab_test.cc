@@ -14,6 +14,7 @@
 #include "cli/options.h"
 #include "cli/parse.h"
 #include "commands/ab/ab.h"
+#include "commands/commands.h"
 #include "csv_text.h"
 #include "render/terminal.h"
 
@@ -123,7 +124,7 @@ class AbWithinABudget : public Ab {
     args.insert(args.end(), options.begin(), options.end());
     const std::string script = (folder_ / "run.sh").string();
     args.insert(args.end(), {"--", "sh", script, "--", "sh", script});
-    const cli::Parsed parsed = cli::parse(args);
+    const cli::Parsed parsed = cli::parse(args, commands::kAll);
     EXPECT_TRUE(parsed.options.has_value()) << parsed.message;
     out_.str("");
     code_ = commands::ab(*parsed.options, render::Paint(false), out_, err_,

@@ -204,7 +204,7 @@ TEST(Families, AreThoseOfThePage) {
   std::ifstream page(SYSCOST_SOURCE_DIR "/docs/statistics.md");
   const std::map<std::string, std::string> called = {
       {"closes (judged by the descriptors that stay open)", "closes"},
-      {"data in or out, whichever became fewer", "data"},
+      {"data (in or out, whichever became fewer)", "data"},
       {"options and hints (more of them are shown, and not red)", "options and hints"}};
   bool is_table = false;
   std::size_t listed = 0;

@@ -18,6 +18,7 @@
 
 #include "bench.h"
 #include "cli/parse.h"
+#include "commands/commands.h"
 #include "commands/compare/compare.h"
 #include "csv_text.h"
 
@@ -111,7 +112,8 @@ class InTurns : public FurtherRuns {
   std::string decide(const std::string& old_one, const std::string& new_one) {
     const cli::Parsed parsed =
         cli::parse({"compare", path("old"), path("new"), "--old", "cp " + path(old_one) + " \"$SYSCOST_CSV\"", "--new",
-                    "cp " + path(new_one) + " \"$SYSCOST_CSV\""});
+                    "cp " + path(new_one) + " \"$SYSCOST_CSV\""},
+                   commands::kAll);
     if (!parsed.options) return parsed.message;
     cli::Options options = *parsed.options;
     csv::Problems problems;

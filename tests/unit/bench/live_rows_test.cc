@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // The output of `bench run --live` for a file that grows.
-#include "commands/live/watch.h"
+#include "commands/watch/watch.h"
 
 #include <gtest/gtest.h>
 

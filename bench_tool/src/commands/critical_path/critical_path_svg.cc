@@ -21,7 +21,7 @@ using StepKind = trace::PathStep::Kind;
 
 constexpr double kWidth = 1000;
 constexpr double kMargin = 16;
-constexpr double kNames = 196;  ///< Room for the longest name of a thread, with its number.
+constexpr double kNameRoom = 196;  ///< Room for the longest name of a thread, with its number.
 constexpr double kTop = 84;
 constexpr double kLane = 34;
 constexpr double kBar = 20;
@@ -75,8 +75,8 @@ class Drawing {
     if (lanes_.size() < kMostLanes) lanes_.try_emplace(thread, lanes_.size());
   }
   double x_of(std::uint64_t ns) const {
-    return kNames + (kWidth - kNames - kMargin) * static_cast<double>(ns) /
-                        static_cast<double>(std::max<std::uint64_t>(shown_.file.wall_ns, 1));
+    return kNameRoom + (kWidth - kNameRoom - kMargin) * static_cast<double>(ns) /
+                           static_cast<double>(std::max<std::uint64_t>(shown_.file.wall_ns, 1));
   }
   static double y_of(std::size_t lane) { return kTop + static_cast<double>(lane) * kLane; }
 
@@ -131,8 +131,8 @@ class Drawing {
   std::string axis() const {
     const double y = y_of(lanes_.size()) + 4;
     std::string text =
-        fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#999999\"/>\n", kNames, y,
-                    kWidth - kMargin, y);
+        fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"#999999\"/>\n", kNameRoom,
+                    y, kWidth - kMargin, y);
     constexpr int kParts = 4;
     for (int i = 0; i <= kParts; ++i) {
       const std::uint64_t ns = shown_.file.wall_ns / kParts * static_cast<std::uint64_t>(i);

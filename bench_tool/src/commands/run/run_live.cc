@@ -17,8 +17,8 @@
 #include <optional>
 #include <system_error>
 
-#include "commands/live/watch.h"
 #include "commands/run/run_programs.h"
+#include "commands/watch/watch.h"
 #include "csv/problems.h"
 #include "csv/text.h"
 #include "os/signals.h"

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using trace::FoundTrace;
 
-constexpr std::size_t kNamed = 10;
+constexpr std::size_t kNamedRuns = 10;
 
 /// Where traces are looked for, and of which runs.
 struct Place {
@@ -60,10 +60,10 @@ void print_several(const std::vector<FoundTrace>& found, const ArtifactKind& kin
   err << csv::printable(
              fmt::format("bench: {} {}s are of tests with \"{}\" in their names:", found.size(), kind.what, asked))
       << '\n';
-  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
+  for (std::size_t i = 0; i < std::min(found.size(), kNamedRuns); ++i) {
     err << "  " << csv::printable(found[i].path) << '\n';
   }
-  if (found.size() > kNamed) err << fmt::format("  and {} more\n", found.size() - kNamed);
+  if (found.size() > kNamedRuns) err << fmt::format("  and {} more\n", found.size() - kNamedRuns);
   err << "Give more of the name, or one of these files: bench trace FILE\n";
 }
 
@@ -75,7 +75,7 @@ void print_none(const std::vector<FoundTrace>& all, const ArtifactKind& kind, co
   err << csv::printable(fmt::format("bench: no {} is of a test with \"{}\" in its name{}", kind.what, asked,
                                     model::or_rather(asked, names)))
       << '\n';
-  const std::size_t rest = names.size() > kNamed ? names.size() - kNamed : 0;
+  const std::size_t rest = names.size() > kNamedRuns ? names.size() - kNamedRuns : 0;
   names.resize(names.size() - rest);
   err << csv::printable(fmt::format("There are {}s of {}{}", kind.what, fmt::join(names, ", "),
                                     rest == 0 ? "" : fmt::format(" and {} more", rest)))

@@ -117,8 +117,8 @@ namespace {
 
 /// These calls never return, by design.
 bool may_not_return(std::string_view syscall) {
-  static constexpr std::array<std::string_view, 4> kNames = {"exit", "exit_group", "execve", "execveat"};
-  return std::find(kNames.begin(), kNames.end(), syscall) != kNames.end();
+  static constexpr std::array<std::string_view, 4> kCalls = {"exit", "exit_group", "execve", "execveat"};
+  return std::find(kCalls.begin(), kCalls.end(), syscall) != kCalls.end();
 }
 
 void add_losses(const stats::WindowSummary& window, std::vector<std::string>& out) {

@@ -50,7 +50,7 @@ std::string site_key(const cli::Options& options) {
 std::size_t most_sites(const cli::Options& options, std::size_t lines_around) {
   constexpr std::size_t kFewest = 5;
   // --top of show without TEST is a number of tests.
-  if (options.top && !(options.command == cli::Command::show && options.test.empty())) return *options.top;
+  if (options.top && options.sorts_lines) return *options.top;
   if (options.screen.height == 0) return 0;
   return std::max(options.screen.height, lines_around + kFewest) - lines_around;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-#include "agent/benchmark/counting.h"
-
+//
+// The process that counts: it runs the program's benchmarks, prints nothing, and sends the counts of each. It stands
+// before the function of each benchmark, and before the functions by which a loop begins and ends.
 #include <dlfcn.h>
 #include <link.h>
 #include <time.h>
@@ -8,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,6 +21,7 @@
 #include "agent/benchmark/reporters.h"
 #include "agent/benchmark/timing.h"
 #include "agent/find/classes.h"
+#include "agent/find/modules.h"
 #include "agent/find/relocations.h"
 #include "agent/find/texts.h"
 #include "agent/hooks.h"
@@ -50,18 +53,28 @@ int visit(dl_phdr_info* object, std::size_t /*size*/, void* context) {
   return 1;
 }
 
-}  // namespace
-
+/// The words of `module` that hold the address of the function `name`, or of the code that looks it up at its first
+/// call: they are in the tables that the loader fills in, of functions that the module takes from other modules.
 std::vector<std::uintptr_t*> import_slots(const Module& module, const char* name) {
   Search search{&module, name, {}};
   SYSCOST_LIBC(dl_iterate_phdr)(visit, &search);
   return search.found;
 }
 
+}  // namespace
 }  // namespace syscost::agent
 
 namespace syscost::agent::benchmark {
 namespace {
+
+// The loops of benchmarks in a program that was not compiled with us.
+//
+// Each benchmark is a class with a function Run(State&), which ours stands before. The loop in it begins and ends where
+// Google Benchmark's ThreadTimer starts and stops: it reads the processor's time of the thread, as its last act before
+// the loop and as its first act after it. So our function stands before the program's clock_gettime() as well. The
+// timer's switch, which it turns before it reads, tells its reads from the program's own.
+//
+// In the process that times, none of these functions stands anywhere.
 
 using benchmark_adapter::LoopEnd;
 using benchmark_adapter::Passes;
@@ -176,8 +189,8 @@ bool put_in(Overridden& overridden, const Modules& modules, const std::vector<Vt
   return is_done;
 }
 
-}  // namespace
-
+/// Puts our functions before those of the program. False where there are no benchmarks, or their clock is not found.
+/// `wants`: whether the benchmark that runs now is to be counted. Any thread.
 bool hook_loops(const Modules& modules, const std::function<bool(const void* benchmark)>& wants) {
   Hooks& its = hooks();
   its.wants = wants;
@@ -202,8 +215,6 @@ bool hook_loops(const Modules& modules, const std::function<bool(const void* ben
   }
   return put_in(its.benchmarks, modules, benchmarks, kRun, on_run);
 }
-
-namespace {
 
 struct Counting {
   Request request;

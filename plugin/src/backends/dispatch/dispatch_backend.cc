@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "backends/common/counts.h"
-#include "backends/common/find_among.h"
 #include "backends/common/self_test.h"
 #include "backends/dispatch/ability.h"
 #include "backends/dispatch/memory.h"

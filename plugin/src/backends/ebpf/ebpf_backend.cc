@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "backends/common/counts.h"
-#include "backends/common/find_among.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
 #include "backends/ebpf/ability.h"

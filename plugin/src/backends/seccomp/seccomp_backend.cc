@@ -7,7 +7,6 @@
 #include <array>
 #include <mutex>
 
-#include "backends/common/find_among.h"
 #include "backends/common/lane_holder.h"
 #include "backends/common/self_test.h"
 #include "backends/seccomp/ability.h"

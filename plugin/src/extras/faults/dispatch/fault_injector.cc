@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "arguments/arguments.h"
-#include "backends/common/find_among.h"
 #include "backends/dispatch/stub/arming.h"
 #include "backends/dispatch/stub/signals.h"
+#include "core/backend.h"
 #include "extras/faults/stub/rules.h"
 #include "extras/trace/stub/trace.h"
 #include "os/spin_lock.h"

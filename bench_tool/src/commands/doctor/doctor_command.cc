@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-#include "commands/doctor/doctor.h"
-
+//
+// bench doctor: shows whether this machine can measure.
+//
+// bench has no backend of its own. syscost-run, which is installed with it, has those of this syscost; a measured
+// binary has those that it was built with. So bench runs the doctor of the one or the other, by exec, never through a
+// shell.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +20,8 @@
 #include <system_error>
 #include <vector>
 
+#include "cli/grammar.h"
+#include "commands/commands.h"
 #include "commands/run/run_programs.h"
 #include "commands/shared/command_runs.h"
 #include "csv/text.h"
@@ -102,8 +109,7 @@ int doctor_of_this_syscost(std::ostream& out, std::ostream& err) {
   return exit_code_of(end, runner, err);
 }
 
-}  // namespace
-
+/// Returns 0 if the doctor returned 0, else 2.
 int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   if (options.binary.empty()) return doctor_of_this_syscost(out, err);
   const std::string path = options.binary.find('/') == std::string::npos ? "./" + options.binary : options.binary;
@@ -123,5 +129,30 @@ int doctor(const cli::Options& options, std::ostream& out, std::ostream& err) {
   if (end.error != 0) return fail(err, options.binary, end.error);
   return exit_code_of(end, options.binary, err);
 }
+
+constexpr const char* kDoctorFooter =
+    R"(Shows which backends work on this machine, why the others do not, and the fix: as the installed syscost finds it, or,
+with BINARY, as that program does (BINARY --syscost_doctor).
+
+Examples:
+  bench doctor
+  bench doctor build/my_tests)";
+
+CLI::App* add_doctor(CLI::App& app, cli::Grammar& grammar) {
+  CLI::App* const line = app.add_subcommand("doctor", "Show whether this machine can measure");
+  line->footer(kDoctorFooter);
+  line->add_option("BINARY", grammar.options.binary, "A test or benchmark linked with syscost");
+  return line;
+}
+
+}  // namespace
+
+constinit const cli::Command kDoctorCommand = {
+    .name = "doctor",
+    .group = "Measure",
+    .add = add_doctor,
+    .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,
+              std::ostream& err) { return doctor(options, out, err); },
+};
 
 }  // namespace syscost::bench::commands

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "commands/live/watch.h"
+#include "commands/watch/watch.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: MIT
-#include "cli/arguments.h"
-
 #include <fmt/format.h>
-
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "cli/parse.h"
+#include "cli/arguments.h"
+#include "cli/grammar.h"
+#include "cli/mistakes.h"
+#include "commands/commands.h"
+#include "commands/trace/trace.h"
 
-namespace syscost::bench::cli {
+namespace syscost::bench::commands {
 namespace {
 
-const char* const kTraceFooter =
+constexpr const char* kTraceFooter =
     R"(Prints the calls of TEST one by one, from the trace.pftrace that --syscost_trace left. FILE is where to look for it: the
 CSV of the run, the folder with its artifacts, or the trace itself. Of several runs bench takes the newest.
 Times count from the start of the test: 40 or 40us, 1.5ms, 200ns, 2s. --between shows calls that were under way at some
@@ -57,57 +62,61 @@ bool is_errno(std::string_view text) {
   return text.size() > 1 && text.front() == 'E';
 }
 
-}  // namespace
-
-CLI::App* add_trace_command(CLI::App& app, Options& options) {
-  TraceOptions& own = options.trace;
-  auto* command = app.add_subcommand("trace", "The calls of one test, one by one")->footer(kTraceFooter);
-  command
-      ->add_option("TEST", own.test,
+CLI::App* add_trace(CLI::App& app, cli::Grammar& grammar) {
+  cli::Options& options = grammar.options;
+  cli::TraceOptions& own = options.trace;
+  CLI::App* const line = app.add_subcommand("trace", "The calls of one test, one by one");
+  line->footer(kTraceFooter);
+  line->add_option("TEST", own.test,
                    "Its name, or a part that only one test has; or its file trace.pftrace or sched.csv")
       ->required()
-      ->check(not_empty());
-  command
-      ->add_option("FILE", own.from,
+      ->check(cli::not_empty());
+  line->add_option("FILE", own.from,
                    "The CSV of the run, the folder with its artifacts, or a file trace.pftrace (./syscost_artifacts)")
-      ->check(not_empty());
-  command->add_option("--syscall", own.syscall, "Only these: names, %classes, /regex/, !negations, with commas between")
+      ->check(cli::not_empty());
+  line->add_option("--syscall", own.syscall, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
-      ->check(not_empty());
-  command->add_flag("--critical-path", own.is_critical_path,
-                    "Where the wall time went, through all threads, after a run with --syscost_sched");
-  command->add_option("--svg", options.svg, "With --critical-path: draw the threads and the path into FILE")
+      ->check(cli::not_empty());
+  line->add_flag("--critical-path", own.is_critical_path,
+                 "Where the wall time went, through all threads, after a run with --syscost_sched");
+  line->add_option("--svg", options.svg, "With --critical-path: draw the threads and the path into FILE")
       ->type_name("FILE")
-      ->check(not_empty());
-  command->add_flag("--errors", own.is_errors_only, "Only calls that failed");
-  add_list(*command, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
-  command
-      ->add_option("--site", own.site,
+      ->check(cli::not_empty());
+  line->add_flag("--errors", own.is_errors_only, "Only calls that failed");
+  cli::add_list(*line, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
+  line->add_option("--site", own.site,
                    "Only calls that came from here, after a run with --syscost_where: a part of the site, as log.cc:17")
       ->type_name("TEXT")
-      ->check(not_empty());
-  add_list(*command, "--thread", own.threads, "ID,...", "Only calls of these threads");
-  command->add_option("--between", own.between, "Only calls under way between these times: 1ms 1.5ms")
+      ->check(cli::not_empty());
+  cli::add_list(*line, "--thread", own.threads, "ID,...", "Only calls of these threads");
+  line->add_option("--between", own.between, "Only calls under way between these times: 1ms 1.5ms")
       ->type_name("FROM TO")
       ->expected(2);
-  auto* first = command->add_option("--first", own.first, "The first N of them")->type_name("N");
-  auto* last = command->add_option("--last", own.last, "The last N of them")->type_name("N");
+  auto* first = line->add_option("--first", own.first, "The first N of them")->type_name("N");
+  auto* last = line->add_option("--last", own.last, "The last N of them")->type_name("N");
   auto* slowest =
-      command->add_option("--slowest", own.slowest, "The N that took longest, the slowest first")->type_name("N");
-  command
-      ->add_option("--run", options.run_ids,
+      line->add_option("--slowest", own.slowest, "The N that took longest, the slowest first")->type_name("N");
+  line->add_option("--run", options.run_ids,
                    "This run instead of the newest: its run_id; with a CSV also newest~1, label:TEXT or commit:TEXT")
       ->type_name("ID")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   first->excludes(last)->excludes(slowest);
   last->excludes(slowest);
-  return command;
+  cli::add_output_options(*line, grammar.raw);
+  return line;
 }
 
-std::string read_trace_options(Options& options) {
-  TraceOptions& own = options.trace;
-  if (options.command == Command::trace && !options.svg.empty() && !own.is_critical_path) {
+std::string read_trace(cli::Grammar& grammar, const CLI::App& line) {
+  cli::TraceOptions& own = grammar.options.trace;
+  cli::put_run_first(own.from, {&own.test});
+  return cli::no_test_but(own.test, own.from, line);
+}
+
+/// Makes numbers of texts, too.
+std::string fault_of_trace(cli::Options& options) {
+  cli::TraceOptions& own = options.trace;
+  if (!options.svg.empty() && !own.is_critical_path) {
     return "--svg needs --critical-path";
   }
   if (own.is_critical_path) {
@@ -121,7 +130,7 @@ std::string read_trace_options(Options& options) {
     if (other != nullptr) return fmt::format("{} chooses among calls, and --critical-path shows none", other);
   }
   for (const std::string& text : own.threads) {
-    const std::optional<std::size_t> id = whole_number(text);
+    const std::optional<std::size_t> id = cli::whole_number(text);
     if (!id || *id == 0) return fmt::format("--thread takes ids of threads, not \"{}\"", text);
     own.thread_ids.push_back(static_cast<std::uint32_t>(*id));
   }
@@ -139,10 +148,21 @@ std::string read_trace_options(Options& options) {
   for (const auto& [name, text] :
        {std::pair{"--first", &own.first}, std::pair{"--last", &own.last}, std::pair{"--slowest", &own.slowest}}) {
     if (text->empty()) continue;
-    own.most = whole_number(*text);
+    own.most = cli::whole_number(*text);
     if (!own.most || *own.most == 0) return fmt::format("{} takes a number of calls, not \"{}\"", name, *text);
   }
   return {};
 }
 
-}  // namespace syscost::bench::cli
+}  // namespace
+
+constinit const cli::Command kTraceCommand = {
+    .name = "trace",
+    .group = "Look",
+    .add = add_trace,
+    .read = read_trace,
+    .check = fault_of_trace,
+    .run = trace,
+};
+
+}  // namespace syscost::bench::commands
