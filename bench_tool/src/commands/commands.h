@@ -21,7 +21,7 @@ namespace syscost::bench::commands {
 SYSCOST_BENCH_COMMANDS(SYSCOST_BENCH_COMMAND)
 #undef SYSCOST_BENCH_COMMAND
 
-#define SYSCOST_BENCH_COMMAND(name) &name,
+#define SYSCOST_BENCH_COMMAND(name) &(name),
 inline constexpr const cli::Command* kAll[] = {SYSCOST_BENCH_COMMANDS(SYSCOST_BENCH_COMMAND)};
 #undef SYSCOST_BENCH_COMMAND
 
