@@ -25,7 +25,7 @@ struct Parsed {
 };
 
 /// Parses arguments without the program's name.
-Parsed parse(const std::vector<std::string>& args, Commands commands);
+Parsed parse(const std::vector<std::string>& typed, Commands commands);
 
 inline const std::map<std::string, Format> kFormats = {
     {"text", Format::text}, {"md", Format::md}, {"csv", Format::csv}, {"json", Format::json}};
