@@ -71,7 +71,7 @@ std::string tables() {
   return text + "\n";
 }
 
-/// The syscalls of the classes whose members no other tool has, as x86-64 has them.
+/// A row for each class that strace does not have, with the syscalls of x86-64 that belong to it.
 std::string classes() {
   std::string text = "\n| class | syscalls |\n|---|---|\n";
   for (const ClassName& one : kSyscallClasses) {

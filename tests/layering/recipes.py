@@ -86,7 +86,7 @@ RECIPES = {
     ],
     "Add an option to bench": [
         [(f"{BENCH}/cli/options.h", r"struct Options ")],
-        [(f"{BENCH}/commands/scale/scale_command.cc", r"line->add_flag\("), (f"{BENCH}/cli/arguments.cc", r"app\.add_option\(")],
+        [(f"{BENCH}/commands/scale/scale_command.cc", r"line\.add_flag\("), (f"{BENCH}/cli/arguments.cc", r"app\.add_option\(")],
     ],
     "Add a command to bench": [
         [("bench_tool/src/commands/{command}/{command}_command.cc", r"constinit const cli::Command k"), (f"{BENCH}/commands/groups/groups_command.cc", r"const cli::Command ")],

@@ -27,11 +27,12 @@ struct Needless {
 };
 
 struct Command {
-  std::string_view name;   ///< The first word.
-  std::string_view group;  ///< The heading over it in `bench help`.
-  /// Adds it to `app` with its options, and returns the command that the parser marks as parsed: of `baseline update`,
-  /// `update`.
-  CLI::App* (*add)(CLI::App& app, Grammar& grammar);
+  std::string_view name;    ///< The first word.
+  std::string_view group;   ///< The heading over it in `bench help`.
+  const char* about;        ///< Its line there.
+  const char* footer = "";  ///< The text that its --help prints below the options.
+  /// Adds its options to `line`.
+  void (*add)(CLI::App& line, Grammar& grammar);
   /// Moves words to their places and sets the command's defaults, before the options that several commands have are
   /// read. Returns what is wrong as a sentence, or "".
   std::string (*read)(Grammar& grammar, const CLI::App& line) = nullptr;

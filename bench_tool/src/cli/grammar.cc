@@ -73,11 +73,12 @@ Grammar::Grammar(Commands all)
       "--version", fmt::format("bench {}, reads CSVs of schema version {}", SYSCOST_VERSION, schema::kSchemaVersion));
   app.footer(kMainFooter);
   for (const Command* const command : commands) {
-    CLI::App* const line = command->add(app, *this);
+    CLI::App* const line = app.add_subcommand(std::string(command->name), command->about);
+    line->footer(command->footer);
+    if (!command->alias.empty()) line->alias(std::string(command->alias));
+    command->add(*line, *this);
+    line->group(std::string(command->group));  // last: commands that are added to it would be of this group, too
     lines.push_back({command, line});
-    CLI::App* const first = app.get_subcommand(std::string(command->name));
-    first->group(std::string(command->group));
-    if (!command->alias.empty()) first->alias(std::string(command->alias));
   }
   take_one_value_each(app);
 }

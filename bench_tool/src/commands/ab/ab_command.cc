@@ -32,25 +32,22 @@ Examples:
 /// More rounds would make too many files for one folder.
 constexpr std::size_t kMostRounds = 100'000;
 
-CLI::App* add_ab(CLI::App& app, cli::Grammar& grammar) {
+void add_ab(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("ab", "Run two commands in turns and compare them");
-  line->footer(kAbFooter);
-  line->add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
-  line->add_option("--budget", options.budget_s, "Time limit in seconds (60); one round always runs")
+  line.add_option("--rounds", options.rounds, "Runs of each before the first verdict (10)");
+  line.add_option("--budget", options.budget_s, "Time limit in seconds (60); one round always runs")
       ->type_name("SECONDS");
-  line->add_flag("--counts", options.is_counts_only,
-                 fmt::format("Compare counts only: {} rounds; times are not judged", cli::kCountRounds));
-  line->add_flag("--whole", options.has_whole,
-                 "Also compare the times of the whole commands; they may then be any programs");
-  line->add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
+  line.add_flag("--counts", options.is_counts_only,
+                fmt::format("Compare counts only: {} rounds; times are not judged", cli::kCountRounds));
+  line.add_flag("--whole", options.has_whole,
+                "Also compare the times of the whole commands; they may then be any programs");
+  line.add_option("--keep", options.keep, "Keep the CSVs of all runs in this new folder")
       ->type_name("DIR")
       ->check(cli::not_empty());
-  cli::add_selection_options(*line, grammar, cli::kCompareKeys);
-  cli::add_judging_options(*line, grammar, "all");
-  cli::add_report_options(*line, options, grammar.raw);
-  cli::add_size_option(*line, options, "60000");
-  return line;
+  cli::add_selection_options(line, grammar, cli::kCompareKeys);
+  cli::add_judging_options(line, grammar, "all");
+  cli::add_report_options(line, options, grammar.raw);
+  cli::add_size_option(line, options, "60000");
 }
 
 std::string read_ab(cli::Grammar& grammar, const CLI::App& line) {
@@ -80,6 +77,8 @@ std::string fault_of_ab(cli::Options& options) {
 constinit const cli::Command kAbCommand = {
     .name = "ab",
     .group = "Measure",
+    .about = "Run two commands in turns and compare them",
+    .footer = kAbFooter,
     .add = add_ab,
     .read = read_ab,
     .check = fault_of_ab,

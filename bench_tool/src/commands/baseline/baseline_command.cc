@@ -22,12 +22,10 @@ Examples:
   bench baseline update run1.csv run2.csv run3.csv    writes syscost.baseline
   bench check pr.csv                                  judges a run against it)";
 
-CLI::App* add_baseline(CLI::App& app, cli::Grammar& grammar) {
+void add_baseline(CLI::App& baseline, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const baseline = app.add_subcommand("baseline", "Write the syscalls of tests into a file to commit");
-  baseline->require_subcommand(1);
-  CLI::App* const line = baseline->add_subcommand("update", "Write the baseline of one or more runs");
-  line->footer(kBaselineFooter);
+  baseline.require_subcommand(1);
+  CLI::App* const line = baseline.add_subcommand("update", "Write the baseline of one or more runs");
   line->add_option("RUN", options.runs, cli::kRunHelp)->required();
   line->add_option("-o,--output", options.check.output, "The file to write (syscost.baseline)")
       ->type_name("FILE")
@@ -38,7 +36,6 @@ CLI::App* add_baseline(CLI::App& app, cli::Grammar& grammar) {
   cli::add_uncounted_options(*line, options);
   cli::add_count_options(*line, grammar.raw);
   cli::add_folder_option(*line, options);
-  return line;
 }
 
 }  // namespace
@@ -46,6 +43,8 @@ CLI::App* add_baseline(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kBaselineCommand = {
     .name = "baseline",
     .group = "Gate",
+    .about = "Write the syscalls of tests into a file to commit",
+    .footer = kBaselineFooter,
     .add = add_baseline,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,
               std::ostream& err) { return baseline_update(options, out, err); },

@@ -34,42 +34,39 @@ Examples:
   bench check pr.csv --gate-counts 10% --gate-p99 20%
   bench check pr.csv --baseline ci/linux.baseline --format md >> "$GITHUB_STEP_SUMMARY")";
 
-CLI::App* add_check(CLI::App& app, cli::Grammar& grammar) {
+void add_check(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("check", "Judge a run against a baseline");
-  line->footer(kCheckFooter);
-  line->add_option("RUN", grammar.run, std::string(cli::kRunHelp) + "; or leave it out, and give COMMAND");
-  line->add_option("--baseline", options.check.baseline, "The baseline (syscost.baseline)")
+  line.add_option("RUN", grammar.run, std::string(cli::kRunHelp) + "; or leave it out, and give COMMAND");
+  line.add_option("--baseline", options.check.baseline, "The baseline (syscost.baseline)")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  line->add_option("--budgets,--config", options.check.budgets,
-                   "The file with budgets and rules (syscost.toml, if it exists); see docs/gate.md")
+  line.add_option("--budgets,--config", options.check.budgets,
+                  "The file with budgets and rules (syscost.toml, if it exists); see docs/gate.md")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  line->add_option("--gate-counts", options.check.gate_counts,
-                   "Let the calls of a test grow by this share, for example 10%")
+  line.add_option("--gate-counts", options.check.gate_counts,
+                  "Let the calls of a test grow by this share, for example 10%")
       ->type_name("SHARE");
-  line->add_option("--gate-p99", options.check.gate_p99, "Red if a syscall's p99 grew by more than this share")
+  line.add_option("--gate-p99", options.check.gate_p99, "Red if a syscall's p99 grew by more than this share")
       ->type_name("SHARE");
-  cli::add_run_budget(*line, options);
-  line->add_flag("--update", options.check.is_update, "Write the differences into the baseline");
-  line->add_option("--accept", options.check.accepted,
-                   "Write the differences of these tests alone into the baseline; may be repeated")
+  cli::add_run_budget(line, options);
+  line.add_flag("--update", options.check.is_update, "Write the differences into the baseline");
+  line.add_option("--accept", options.check.accepted,
+                  "Write the differences of these tests alone into the baseline; may be repeated")
       ->type_name("PATTERN")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->check(cli::not_empty());
-  cli::add_uncounted_options(*line, options);
-  line->add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
-  line->add_flag("--all", options.all, "Show every test (json always does)");
-  cli::add_selection_options(*line, grammar, cli::kCompareKeys);
-  cli::add_allow_option(*line, grammar.raw);
-  cli::add_accept_option(*line, options);
-  cli::add_count_options(*line, grammar.raw);
-  cli::add_report_options(*line, options, grammar.raw);
-  cli::add_size_option(*line, options, "60000");
-  cli::add_run_options(*line, options);
-  return line;
+  cli::add_uncounted_options(line, options);
+  line.add_flag("--strict", options.is_strict, "Exit 3 if any test has no verdict, not only if none has");
+  line.add_flag("--all", options.all, "Show every test (json always does)");
+  cli::add_selection_options(line, grammar, cli::kCompareKeys);
+  cli::add_allow_option(line, grammar.raw);
+  cli::add_accept_option(line, options);
+  cli::add_count_options(line, grammar.raw);
+  cli::add_report_options(line, options, grammar.raw);
+  cli::add_size_option(line, options, "60000");
+  cli::add_run_options(line, options);
 }
 
 std::string read_check(cli::Grammar& grammar, const CLI::App& line) {
@@ -113,6 +110,8 @@ constexpr cli::Needless kCheckNeedless[] = {
 constinit const cli::Command kCheckCommand = {
     .name = "check",
     .group = "Gate",
+    .about = "Judge a run against a baseline",
+    .footer = kCheckFooter,
     .add = add_check,
     .read = read_check,
     .check = fault_of_check,

@@ -37,21 +37,18 @@ Examples:
   bench compare main.json pr.json --gate time         plain Google Benchmark files: times alone
   bench compare main.csv pr.csv --format md >> "$GITHUB_STEP_SUMMARY")";
 
-CLI::App* add_compare(CLI::App& app, cli::Grammar& grammar) {
+void add_compare(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("compare", "What changed between two runs");
-  line->footer(kCompareFooter);
-  line->add_option("OLD", grammar.run, cli::kRunHelp)->required();
-  line->add_option("NEW", grammar.new_run, "The same, for the run to judge")->required();
-  cli::add_side_command(*line, "--old", options.old_command, "OLD");
-  cli::add_side_command(*line, "--new", options.new_command, "NEW");
-  cli::add_run_budget(*line, options);
-  cli::add_selection_options(*line, grammar, cli::kCompareKeys);
-  cli::add_judging_options(*line, grammar, "counts");
-  cli::add_report_options(*line, options, grammar.raw);
-  cli::add_size_option(*line, options, "60000");
-  cli::add_run_options(*line, options, 2);
-  return line;
+  line.add_option("OLD", grammar.run, cli::kRunHelp)->required();
+  line.add_option("NEW", grammar.new_run, "The same, for the run to judge")->required();
+  cli::add_side_command(line, "--old", options.old_command, "OLD");
+  cli::add_side_command(line, "--new", options.new_command, "NEW");
+  cli::add_run_budget(line, options);
+  cli::add_selection_options(line, grammar, cli::kCompareKeys);
+  cli::add_judging_options(line, grammar, "counts");
+  cli::add_report_options(line, options, grammar.raw);
+  cli::add_size_option(line, options, "60000");
+  cli::add_run_options(line, options, 2);
 }
 
 std::string read_compare(cli::Grammar& grammar, const CLI::App&) {
@@ -72,6 +69,8 @@ std::string fault_of_compare(cli::Options& options) {
 constinit const cli::Command kCompareCommand = {
     .name = "compare",
     .group = "Compare",
+    .about = "What changed between two runs",
+    .footer = kCompareFooter,
     .add = add_compare,
     .read = read_compare,
     .check = fault_of_compare,

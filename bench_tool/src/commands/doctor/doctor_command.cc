@@ -138,11 +138,8 @@ Examples:
   bench doctor
   bench doctor build/my_tests)";
 
-CLI::App* add_doctor(CLI::App& app, cli::Grammar& grammar) {
-  CLI::App* const line = app.add_subcommand("doctor", "Show whether this machine can measure");
-  line->footer(kDoctorFooter);
-  line->add_option("BINARY", grammar.options.binary, "A test or benchmark linked with syscost");
-  return line;
+void add_doctor(CLI::App& line, cli::Grammar& grammar) {
+  line.add_option("BINARY", grammar.options.binary, "A test or benchmark linked with syscost");
 }
 
 }  // namespace
@@ -150,6 +147,8 @@ CLI::App* add_doctor(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kDoctorCommand = {
     .name = "doctor",
     .group = "Measure",
+    .about = "Show whether this machine can measure",
+    .footer = kDoctorFooter,
     .add = add_doctor,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,
               std::ostream& err) { return doctor(options, out, err); },

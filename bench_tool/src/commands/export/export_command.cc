@@ -28,30 +28,26 @@ Examples:
   bench export results/ --recursive --format csv >runs.csv     for DuckDB and pandas (docs/many-machines.md)
   bench export results/ --recursive --dry-run      says what would be sent, and where)";
 
-CLI::App* add_export(CLI::App& app, cli::Grammar& grammar) {
+void add_export(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line =
-      app.add_subcommand("export", "Hand a run over: to OpenTelemetry, to Prometheus, as a table for databases");
-  line->footer(kExportFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp)->required();
+  line.add_option("RUN", options.runs, cli::kRunHelp)->required();
   auto* otlp =
-      line->add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
+      line.add_option("--otlp", options.to.otlp, "Where to: a file, - or an address (OTEL_EXPORTER_OTLP_ENDPOINT)")
           ->type_name("FILE|URL")
           ->check(cli::not_empty());
-  auto* format = line->add_option("--format", options.to.format,
-                                  "Instead of OTLP, print text: openmetrics, or csv, a table with one number a line");
+  auto* format = line.add_option("--format", options.to.format,
+                                 "Instead of OTLP, print text: openmetrics, or csv, a table with one number a line");
   format->check(CLI::IsMember({"openmetrics", "csv"}))->excludes(otlp);
-  line->add_option("--only", options.to.only,
-                   "traces or metrics; windows = both, without spans of traced calls (--syscost_trace)")
+  line.add_option("--only", options.to.only,
+                  "traces or metrics; windows = both, without spans of traced calls (--syscost_trace)")
       ->check(CLI::IsMember({"traces", "metrics", "windows"}));
-  line->add_flag("--fine", options.is_fine,
-                 "Latencies in all buckets, 8 for each power of two; without it, one for each power of two");
-  line->add_option("--timeout", options.to.timeout_s, "Time limit of all requests and waits together, in seconds (60)")
+  line.add_flag("--fine", options.is_fine,
+                "Latencies in all buckets, 8 for each power of two; without it, one for each power of two");
+  line.add_option("--timeout", options.to.timeout_s, "Time limit of all requests and waits together, in seconds (60)")
       ->type_name("SECONDS");
-  line->add_flag("--dry-run", options.to.is_dry_run, "Say what would be sent, and send or write nothing");
-  cli::add_test_option(*line, options);
-  cli::add_run_options(*line, options);
-  return line;
+  line.add_flag("--dry-run", options.to.is_dry_run, "Say what would be sent, and send or write nothing");
+  cli::add_test_option(line, options);
+  cli::add_run_options(line, options);
 }
 
 std::string fault_of_export(cli::Options& options) {
@@ -72,6 +68,8 @@ std::string fault_of_export(cli::Options& options) {
 constinit const cli::Command kExportCommand = {
     .name = "export",
     .group = "Hand over",
+    .about = "Hand a run over: to OpenTelemetry, to Prometheus, as a table for databases",
+    .footer = kExportFooter,
     .add = add_export,
     .check = fault_of_export,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,

@@ -40,56 +40,52 @@ Examples:
   bench faults --fail-on crashed,hung -- ./store_test
   SYSCOST_INJECT=write:error=ENOSPC:nth=3 bench run -- ./store_test --gtest_filter=Store.Saves    one failure again)";
 
-CLI::App* add_faults(CLI::App& app, cli::Grammar& grammar) {
+void add_faults(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
   cli::FaultsOptions& own = options.faults;
-  CLI::App* const line =
-      app.add_subcommand("faults", "Fail each syscall of each test, and see what the test makes of it");
-  line->footer(kFaultsFooter);
-  line->add_option("--calls", own.calls, "Only these: names, %classes, /regex/, !negations, with commas between")
+  line.add_option("--calls", own.calls, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
       ->check(cli::not_empty());
-  cli::add_list(*line, "--errnos", own.errors, "NAME,...",
+  cli::add_list(line, "--errnos", own.errors, "NAME,...",
                 "These errors for each call, instead of those of the table. SHORT: reads and writes move one byte");
-  line->add_flag("--lasting", own.is_lasting,
-                 "Each later call of the same syscall fails, too, as on a disk that stays full");
-  line->add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
-  cli::add_test_option(*line, options);
-  line->add_flag("--every-call", own.has_every_call, "Fail every call, not only the first of each call site");
-  line->add_option("--sample", own.sample,
-                   "At most N failures, spread over all tests and call sites; prints how many are left out")
+  line.add_flag("--lasting", own.is_lasting,
+                "Each later call of the same syscall fails, too, as on a disk that stays full");
+  line.add_flag("--errors", own.lists_errors, "Print the table of calls and their errors, with the reasons");
+  cli::add_test_option(line, options);
+  line.add_flag("--every-call", own.has_every_call, "Fail every call, not only the first of each call site");
+  line.add_option("--sample", own.sample,
+                  "At most N failures, spread over all tests and call sites; prints how many are left out")
       ->type_name("N")
       ->check(cli::at_least_1(1'000'000'000));
-  line->add_option("--seed", own.seed, "Another sample of the same size (1)")->type_name("N");
-  line->add_option("--jobs", own.jobs, "Runs at a time (1)")->type_name("N")->check(cli::at_least_1(256));
-  line->add_option("--timeout", own.timeout_s,
-                   "Time limit of a run in seconds (10); ten times the test's own time, if that is more")
+  line.add_option("--seed", own.seed, "Another sample of the same size (1)")->type_name("N");
+  line.add_option("--jobs", own.jobs, "Runs at a time (1)")->type_name("N")->check(cli::at_least_1(256));
+  line.add_option("--timeout", own.timeout_s,
+                  "Time limit of a run in seconds (10); ten times the test's own time, if that is more")
       ->type_name("SECONDS")
       ->check(cli::at_least_1(86'400));
-  line->add_option(
+  line.add_option(
           "--cwd", own.folder,
           "Working directory of a run: a new folder with copies of the files in this one, and links to those that "
           "are too large (auto, default), with copies of all (copy), with links alone (links), or this one (here)")
       ->check(CLI::IsMember({"auto", "copy", "links", "here"}));
-  line->add_flag("--private-tmp", own.has_own_tmp,
-                 "Give each run a /tmp of its own, for tests that write to /tmp by name; TESTS must lie elsewhere");
-  line->add_option("--framework", own.framework, "googletest, catch2 or doctest (found by TESTS --help)")
+  line.add_flag("--private-tmp", own.has_own_tmp,
+                "Give each run a /tmp of its own, for tests that write to /tmp by name; TESTS must lie elsewhere");
+  line.add_option("--framework", own.framework, "googletest, catch2 or doctest (found by TESTS --help)")
       ->check(CLI::IsMember({"googletest", "catch2", "doctest"}));
-  line->add_flag("--no-where", own.has_no_lines, "Do not look for the lines of calls; fail every call, then");
-  line->add_option("--state", own.state,
-                   "Keep results in FILE, and go on with those that are there; without TESTS: print them")
+  line.add_flag("--no-where", own.has_no_lines, "Do not look for the lines of calls; fail every call, then");
+  line.add_option("--state", own.state,
+                  "Keep results in FILE, and go on with those that are there; without TESTS: print them")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  cli::add_list(*line, "--fail-on", own.fail_on, "OUTCOME,...",
+  cli::add_list(line, "--fail-on", own.fail_on, "OUTCOME,...",
                 "Exit code 1 for one of these outcomes, or for the first five (any)");
-  line->add_option("--top", grammar.raw.top, "At most N failures of text and Markdown are named; 0: all (20)")
+  line.add_option("--top", grammar.raw.top, "At most N failures of text and Markdown are named; 0: all (20)")
       ->type_name("N");
-  line->add_option("--format", grammar.raw.format, "text (default), md, csv, json or github")
+  line.add_option("--format", grammar.raw.format, "text (default), md, csv, json or github")
       ->check(CLI::IsMember(cli::kFormats) | CLI::IsMember(std::vector<std::string>{"github"}));
-  cli::add_locations_option(*line, options);
-  cli::add_color_option(*line, grammar.raw);
-  cli::add_size_option(*line, options, "1000000");
-  return line;
+  cli::add_locations_option(line, options);
+  cli::add_color_option(line, grammar.raw);
+  cli::add_size_option(line, options, "1000000");
 }
 
 std::string fault_of_faults(cli::Options& options) {
@@ -106,6 +102,8 @@ std::string fault_of_faults(cli::Options& options) {
 constinit const cli::Command kFaultsCommand = {
     .name = "faults",
     .group = "Measure",
+    .about = "Fail each syscall of each test, and see what the test makes of it",
+    .footer = kFaultsFooter,
     .add = add_faults,
     .check = fault_of_faults,
     .run = faults_command,

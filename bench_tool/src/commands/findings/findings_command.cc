@@ -25,35 +25,31 @@ Examples:
   bench findings out.csv --ignore sleep-in-test --fail-on any
   bench findings out.csv --format sarif     for code scanning)";
 
-CLI::App* add_findings(CLI::App& app, cli::Grammar& grammar) {
+void add_findings(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line =
-      app.add_subcommand("findings", "What tests do that costs more than it has to, and what to do about it");
-  line->footer(kFindingsFooter);
-  line->add_option("RUN", grammar.run, cli::kRunHelp);
-  line->add_option("TEST", options.test, "Its name, or a part of names");
-  cli::add_test_option(*line, options);
-  cli::add_repeatable(*line, "--ignore", options.findings.ignored, "RULE", "Leave this rule out; may be repeated");
+  line.add_option("RUN", grammar.run, cli::kRunHelp);
+  line.add_option("TEST", options.test, "Its name, or a part of names");
+  cli::add_test_option(line, options);
+  cli::add_repeatable(line, "--ignore", options.findings.ignored, "RULE", "Leave this rule out; may be repeated");
   cli::add_repeatable(
-      *line, "--fail-on", options.findings.fail_on, "RULE",
+      line, "--fail-on", options.findings.fail_on, "RULE",
       "Exit code 1 if this rule has a finding or a note, or any rule (`any`) a finding; may be repeated");
-  line->add_flag("--notes", options.findings.has_notes,
-                 "Print notes, too: costs that the data does not prove to be faults");
-  line->add_flag("--rules", options.findings.lists_rules, "Print what each rule looks for, and what it needs");
-  line->add_option("--artifacts", options.findings.artifacts,
-                   "Folder with traces of the run (syscost_artifacts beside the CSV)")
+  line.add_flag("--notes", options.findings.has_notes,
+                "Print notes, too: costs that the data does not prove to be faults");
+  line.add_flag("--rules", options.findings.lists_rules, "Print what each rule looks for, and what it needs");
+  line.add_option("--artifacts", options.findings.artifacts,
+                  "Folder with traces of the run (syscost_artifacts beside the CSV)")
       ->type_name("FOLDER")
       ->check(cli::not_empty());
-  line->add_option("--top", grammar.raw.top,
-                   "At most N lines with findings of text and Markdown, and N with notes; 0: all (20)")
+  line.add_option("--top", grammar.raw.top,
+                  "At most N lines with findings of text and Markdown, and N with notes; 0: all (20)")
       ->type_name("N");
-  line->add_option("--format", grammar.raw.format, "text (default), md, csv, json, sarif or github")
+  line.add_option("--format", grammar.raw.format, "text (default), md, csv, json, sarif or github")
       ->check(CLI::IsMember(cli::kFormats) | CLI::IsMember(std::vector<std::string>{"sarif", "github"}));
-  cli::add_locations_option(*line, options);
-  cli::add_color_option(*line, grammar.raw);
-  cli::add_size_option(*line, options, "1000000");
-  cli::add_run_options(*line, options);
-  return line;
+  cli::add_locations_option(line, options);
+  cli::add_color_option(line, grammar.raw);
+  cli::add_size_option(line, options, "1000000");
+  cli::add_run_options(line, options);
 }
 
 std::string read_findings(cli::Grammar& grammar, const CLI::App& line) {
@@ -72,6 +68,8 @@ std::string read_findings(cli::Grammar& grammar, const CLI::App& line) {
 constinit const cli::Command kFindingsCommand = {
     .name = "findings",
     .group = "Look",
+    .about = "What tests do that costs more than it has to, and what to do about it",
+    .footer = kFindingsFooter,
     .add = add_findings,
     .read = read_findings,
     .run = findings_command,

@@ -20,17 +20,14 @@ Examples:
   bench groups out.csv --all                every test of each group
   bench groups out.csv --format csv         a line for each test)";
 
-CLI::App* add_groups(CLI::App& app, cli::Grammar& grammar) {
+void add_groups(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("groups", "Kinds of tests: which behave alike, and what a fixture costs");
-  line->footer(kGroupsFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp)->required();
-  line->add_flag("--all", options.all, "Name every test of each group");
-  cli::add_test_option(*line, options);
-  cli::add_output_options(*line, grammar.raw);
-  cli::add_size_option(*line, options, "1000000");
-  cli::add_run_options(*line, options);
-  return line;
+  line.add_option("RUN", options.runs, cli::kRunHelp)->required();
+  line.add_flag("--all", options.all, "Name every test of each group");
+  cli::add_test_option(line, options);
+  cli::add_output_options(line, grammar.raw);
+  cli::add_size_option(line, options, "1000000");
+  cli::add_run_options(line, options);
 }
 
 }  // namespace
@@ -38,6 +35,8 @@ CLI::App* add_groups(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kGroupsCommand = {
     .name = "groups",
     .group = "Look",
+    .about = "Kinds of tests: which behave alike, and what a fixture costs",
+    .footer = kGroupsFooter,
     .add = add_groups,
     .run = groups_run,
 };

@@ -28,20 +28,16 @@ Examples:
   bench log Log.Write nightly/              a folder of files, *.csv.gz too
   bench log Log.Write 2026-*.csv.gz --format csv      to plot it elsewhere)";
 
-CLI::App* add_log(CLI::App& app, cli::Grammar& grammar) {
+void add_log(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line =
-      app.add_subcommand("log", "The history of runs: which changes entered and left, or the steps of one test");
-  line->footer(kLogFooter);
-  line->add_option("TEST", options.test, "Its name, or a part that only one test has; without: the causes of all tests")
+  line.add_option("TEST", options.test, "Its name, or a part that only one test has; without: the causes of all tests")
       ->check(cli::not_empty());
-  line->add_option("RUN", options.runs, cli::kRunHelp);
-  cli::add_folder_option(*line, options);
-  line->add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
-  cli::add_config_option(*line, options, "Read `volatile` and `tolerate` from this file, as compare does");
-  cli::add_count_options(*line, grammar.raw);
-  cli::add_output_options(*line, grammar.raw);
-  return line;
+  line.add_option("RUN", options.runs, cli::kRunHelp);
+  cli::add_folder_option(line, options);
+  line.add_option("--threshold", options.threshold, "Change of a time in percent that matters (3)");
+  cli::add_config_option(line, options, "Read `volatile` and `tolerate` from this file, as compare does");
+  cli::add_count_options(line, grammar.raw);
+  cli::add_output_options(line, grammar.raw);
 }
 
 std::string read_log(cli::Grammar& grammar, const CLI::App&) {
@@ -54,6 +50,8 @@ std::string read_log(cli::Grammar& grammar, const CLI::App&) {
 constinit const cli::Command kLogCommand = {
     .name = "log",
     .group = "Compare",
+    .about = "The history of runs: which changes entered and left, or the steps of one test",
+    .footer = kLogFooter,
     .add = add_log,
     .read = read_log,
     .run = log,

@@ -41,32 +41,28 @@ std::string page_name_for(const std::string& run) {
   return (name.empty() ? "report" : name) + ".html";
 }
 
-CLI::App* add_report(CLI::App& app, cli::Grammar& grammar) {
+void add_report(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("report", "A run as one HTML file to look at");
-  line->footer(kReportFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp);
-  line->add_option("-o,--output", options.page.output,
-                   "The file to write; - for standard output (out.html for a RUN out.csv, in the current folder)")
+  line.add_option("RUN", options.runs, cli::kRunHelp);
+  line.add_option("-o,--output", options.page.output,
+                  "The file to write; - for standard output (out.html for a RUN out.csv, in the current folder)")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  line->add_option("--compare", options.page.compare,
-                   "Also what changed between these two, and why; without RUN the page is about NEW")
+  line.add_option("--compare", options.page.compare,
+                  "Also what changed between these two, and why; without RUN the page is about NEW")
       ->type_name("OLD NEW")
       ->expected(2)
       ->check(cli::not_empty());
-  line->add_option("--stamps", options.page.stamps, "Also pictures of the launches in this file of GPU stamps")
+  line.add_option("--stamps", options.page.stamps, "Also pictures of the launches in this file of GPU stamps")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  cli::add_test_option(*line, options);
+  cli::add_test_option(line, options);
   for (CLI::Option* const option :
-       {cli::add_config_option(*line, options,
-                               "For --compare: read `volatile`, `tolerate` and `accept` from this file"),
-        cli::add_accept_option(*line, options)}) {
+       {cli::add_config_option(line, options, "For --compare: read `volatile`, `tolerate` and `accept` from this file"),
+        cli::add_accept_option(line, options)}) {
     option->needs("--compare");
   }
-  cli::add_run_options(*line, options);
-  return line;
+  cli::add_run_options(line, options);
 }
 
 std::string read_report(cli::Grammar& grammar, const CLI::App&) {
@@ -86,6 +82,8 @@ constexpr cli::Needless kReportNeedless[] = {
 constinit const cli::Command kReportCommand = {
     .name = "report",
     .group = "Look",
+    .about = "A run as one HTML file to look at",
+    .footer = kReportFooter,
     .add = add_report,
     .read = read_report,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,

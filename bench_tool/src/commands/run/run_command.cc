@@ -53,11 +53,8 @@ void add_measuring_options(CLI::App& app, cli::Raw& raw) {
   }
 }
 
-CLI::App* add_run(CLI::App& app, cli::Grammar& grammar) {
-  CLI::App* const line = app.add_subcommand("run", "Run a command, and measure its tests or the whole of it");
-  line->footer(kRunFooter);
-  add_measuring_options(*line, grammar.raw);
-  return line;
+void add_run(CLI::App& line, cli::Grammar& grammar) {
+  add_measuring_options(line, grammar.raw);
 }
 
 }  // namespace
@@ -65,6 +62,8 @@ CLI::App* add_run(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kRunCommand = {
     .name = "run",
     .group = "Measure",
+    .about = "Run a command, and measure its tests or the whole of it",
+    .footer = kRunFooter,
     .add = add_run,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream&,
               std::ostream& err) { return run_programs(options, err); },

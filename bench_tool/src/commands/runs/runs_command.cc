@@ -18,13 +18,10 @@ Examples:
   bench summary history.csv --run newest~1
   bench compare history.csv history.csv --run label:main --run newest)";
 
-CLI::App* add_runs(CLI::App& app, cli::Grammar& grammar) {
-  CLI::App* const line = app.add_subcommand("runs", "List the runs of a file, the newest first");
-  line->footer(kRunsFooter);
-  line->add_option("RUN", grammar.options.runs, cli::kRunHelp)->required();
-  cli::add_folder_option(*line, grammar.options);
-  cli::add_output_options(*line, grammar.raw);
-  return line;
+void add_runs(CLI::App& line, cli::Grammar& grammar) {
+  line.add_option("RUN", grammar.options.runs, cli::kRunHelp)->required();
+  cli::add_folder_option(line, grammar.options);
+  cli::add_output_options(line, grammar.raw);
 }
 
 }  // namespace
@@ -32,6 +29,8 @@ CLI::App* add_runs(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kRunsCommand = {
     .name = "runs",
     .group = "Compare",
+    .about = "List the runs of a file, the newest first",
+    .footer = kRunsFooter,
     .add = add_runs,
     .run = [](const cli::Options& options, const render::Paint&, std::ostream& out,
               std::ostream& err) { return runs(options, out, err); },

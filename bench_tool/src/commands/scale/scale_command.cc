@@ -22,18 +22,15 @@ Examples:
   bench scale history.csv --label           one test, in runs with labels size=64, size=128, ...
   bench compare main.csv pr.csv             also names laws that changed)";
 
-CLI::App* add_scale(CLI::App& app, cli::Grammar& grammar) {
+void add_scale(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("scale", "How counts and times grow with the sizes in names of tests");
-  line->footer(kScaleFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp)->required();
-  line->add_flag("--label", options.scales_by_label,
-                 "Sizes are those in the labels of runs (--syscost_label size=4096); reads all runs of all files");
-  cli::add_test_option(*line, options);
-  cli::add_output_options(*line, grammar.raw);
-  cli::add_size_option(*line, options, "1000000");
-  cli::add_run_options(*line, options);
-  return line;
+  line.add_option("RUN", options.runs, cli::kRunHelp)->required();
+  line.add_flag("--label", options.scales_by_label,
+                "Sizes are those in the labels of runs (--syscost_label size=4096); reads all runs of all files");
+  cli::add_test_option(line, options);
+  cli::add_output_options(line, grammar.raw);
+  cli::add_size_option(line, options, "1000000");
+  cli::add_run_options(line, options);
 }
 
 }  // namespace
@@ -41,6 +38,8 @@ CLI::App* add_scale(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kScaleCommand = {
     .name = "scale",
     .group = "Look",
+    .about = "How counts and times grow with the sizes in names of tests",
+    .footer = kScaleFooter,
     .add = add_scale,
     .run = scale_run,
 };

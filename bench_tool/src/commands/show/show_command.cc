@@ -28,26 +28,23 @@ Examples:
   bench show stamps.csv sum_tree --svg sum.svg      and a picture of one
   bench show stacks.folded --svg flame.svg  a flame graph of call stacks)";
 
-CLI::App* add_show(CLI::App& app, cli::Grammar& grammar) {
+void add_show(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("show", "Latency histograms and numbers of one test");
-  line->footer(kShowFooter);
-  line->add_option("RUN", grammar.run, cli::kRunHelp)->required();
-  line->add_option("TEST", options.test,
-                   "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
-  line->add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
-  cli::add_selection_options(*line, grammar, cli::kSummaryKeys);
-  CLI::Option* const fine = line->add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
-  line->add_flag("--where", options.has_where,
-                 "Print the lines of the program that make the calls; RUN needs --syscost_where")
+  line.add_option("RUN", grammar.run, cli::kRunHelp)->required();
+  line.add_option("TEST", options.test,
+                  "Its name, or a part that only one test has; of a stamp file a part of the launches' names");
+  line.add_option("SYSCALL", options.syscall, "Only these: names, %classes, /regex/, !negations, with commas between");
+  cli::add_selection_options(line, grammar, cli::kSummaryKeys);
+  CLI::Option* const fine = line.add_flag("--fine", options.is_fine, "Full resolution: 8 rows per power of two");
+  line.add_flag("--where", options.has_where,
+                "Print the lines of the program that make the calls; RUN needs --syscost_where")
       ->excludes(fine);
-  line->add_option("--svg", options.svg,
-                   "Write a picture to FILE: of one launch of a stamp file, of folded stacks, or of --where")
+  line.add_option("--svg", options.svg,
+                  "Write a picture to FILE: of one launch of a stamp file, of folded stacks, or of --where")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  cli::add_output_options(*line, grammar.raw);
-  cli::add_run_options(*line, options);
-  return line;
+  cli::add_output_options(line, grammar.raw);
+  cli::add_run_options(line, options);
 }
 
 std::string read_show(cli::Grammar& grammar, const CLI::App& line) {
@@ -72,6 +69,8 @@ std::string read_show(cli::Grammar& grammar, const CLI::App& line) {
 constinit const cli::Command kShowCommand = {
     .name = "show",
     .group = "Look",
+    .about = "Latency histograms and numbers of one test",
+    .footer = kShowFooter,
     .add = add_show,
     .read = read_show,
     .run = show,

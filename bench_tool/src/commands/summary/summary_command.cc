@@ -24,23 +24,20 @@ Examples:
   bench summary out.csv --all-runs          pool all runs of the file, not only the newest
   bench summary out.csv --format json | jq '.tests[].calls')";
 
-CLI::App* add_summary(CLI::App& app, cli::Grammar& grammar) {
+void add_summary(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("summary", "The syscalls of each test");
-  line->footer(kSummaryFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp)->required();
-  CLI::Option* const details = line->add_flag("--details", options.has_details, "Print the table of every test");
-  line->add_flag("--stats-extended", options.has_extended,
-                 "Print statistics over all tests: latencies of each syscall, tests far above the "
-                 "others, syscalls that go together");
-  line->add_flag("--where", options.has_where,
-                 "Print the lines of the program that make the calls, of all tests together; RUN needs --syscost_where")
+  line.add_option("RUN", options.runs, cli::kRunHelp)->required();
+  CLI::Option* const details = line.add_flag("--details", options.has_details, "Print the table of every test");
+  line.add_flag("--stats-extended", options.has_extended,
+                "Print statistics over all tests: latencies of each syscall, tests far above the "
+                "others, syscalls that go together");
+  line.add_flag("--where", options.has_where,
+                "Print the lines of the program that make the calls, of all tests together; RUN needs --syscost_where")
       ->excludes(details);
-  cli::add_selection_options(*line, grammar, cli::kSummaryKeys);
-  cli::add_output_options(*line, grammar.raw);
-  cli::add_size_option(*line, options, "1000000");
-  cli::add_run_options(*line, options);
-  return line;
+  cli::add_selection_options(line, grammar, cli::kSummaryKeys);
+  cli::add_output_options(line, grammar.raw);
+  cli::add_size_option(line, options, "1000000");
+  cli::add_run_options(line, options);
 }
 
 std::string read_summary(cli::Grammar& grammar, const CLI::App&) {
@@ -60,6 +57,8 @@ std::string fault_of_summary(cli::Options& options) {
 constinit const cli::Command kSummaryCommand = {
     .name = "summary",
     .group = "Look",
+    .about = "The syscalls of each test",
+    .footer = kSummaryFooter,
     .add = add_summary,
     .read = read_summary,
     .check = fault_of_summary,

@@ -62,49 +62,46 @@ bool is_errno(std::string_view text) {
   return text.size() > 1 && text.front() == 'E';
 }
 
-CLI::App* add_trace(CLI::App& app, cli::Grammar& grammar) {
+void add_trace(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
   cli::TraceOptions& own = options.trace;
-  CLI::App* const line = app.add_subcommand("trace", "The calls of one test, one by one");
-  line->footer(kTraceFooter);
-  line->add_option("TEST", own.test,
-                   "Its name, or a part that only one test has; or its file trace.pftrace or sched.csv")
+  line.add_option("TEST", own.test,
+                  "Its name, or a part that only one test has; or its file trace.pftrace or sched.csv")
       ->required()
       ->check(cli::not_empty());
-  line->add_option("FILE", own.from,
-                   "The CSV of the run, the folder with its artifacts, or a file trace.pftrace (./syscost_artifacts)")
+  line.add_option("FILE", own.from,
+                  "The CSV of the run, the folder with its artifacts, or a file trace.pftrace (./syscost_artifacts)")
       ->check(cli::not_empty());
-  line->add_option("--syscall", own.syscall, "Only these: names, %classes, /regex/, !negations, with commas between")
+  line.add_option("--syscall", own.syscall, "Only these: names, %classes, /regex/, !negations, with commas between")
       ->type_name("SELECTOR")
       ->check(cli::not_empty());
-  line->add_flag("--critical-path", own.is_critical_path,
-                 "Where the wall time went, through all threads, after a run with --syscost_sched");
-  line->add_option("--svg", options.svg, "With --critical-path: draw the threads and the path into FILE")
+  line.add_flag("--critical-path", own.is_critical_path,
+                "Where the wall time went, through all threads, after a run with --syscost_sched");
+  line.add_option("--svg", options.svg, "With --critical-path: draw the threads and the path into FILE")
       ->type_name("FILE")
       ->check(cli::not_empty());
-  line->add_flag("--errors", own.is_errors_only, "Only calls that failed");
-  cli::add_list(*line, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
-  line->add_option("--site", own.site,
-                   "Only calls that came from here, after a run with --syscost_where: a part of the site, as log.cc:17")
+  line.add_flag("--errors", own.is_errors_only, "Only calls that failed");
+  cli::add_list(line, "--errno", own.errnos, "NAME,...", "Only calls that failed with one of these: ENOENT,EAGAIN");
+  line.add_option("--site", own.site,
+                  "Only calls that came from here, after a run with --syscost_where: a part of the site, as log.cc:17")
       ->type_name("TEXT")
       ->check(cli::not_empty());
-  cli::add_list(*line, "--thread", own.threads, "ID,...", "Only calls of these threads");
-  line->add_option("--between", own.between, "Only calls under way between these times: 1ms 1.5ms")
+  cli::add_list(line, "--thread", own.threads, "ID,...", "Only calls of these threads");
+  line.add_option("--between", own.between, "Only calls under way between these times: 1ms 1.5ms")
       ->type_name("FROM TO")
       ->expected(2);
-  auto* first = line->add_option("--first", own.first, "The first N of them")->type_name("N");
-  auto* last = line->add_option("--last", own.last, "The last N of them")->type_name("N");
+  auto* first = line.add_option("--first", own.first, "The first N of them")->type_name("N");
+  auto* last = line.add_option("--last", own.last, "The last N of them")->type_name("N");
   auto* slowest =
-      line->add_option("--slowest", own.slowest, "The N that took longest, the slowest first")->type_name("N");
-  line->add_option("--run", options.run_ids,
-                   "This run instead of the newest: its run_id; with a CSV also newest~1, label:TEXT or commit:TEXT")
+      line.add_option("--slowest", own.slowest, "The N that took longest, the slowest first")->type_name("N");
+  line.add_option("--run", options.run_ids,
+                  "This run instead of the newest: its run_id; with a CSV also newest~1, label:TEXT or commit:TEXT")
       ->type_name("ID")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   first->excludes(last)->excludes(slowest);
   last->excludes(slowest);
-  cli::add_output_options(*line, grammar.raw);
-  return line;
+  cli::add_output_options(line, grammar.raw);
 }
 
 std::string read_trace(cli::Grammar& grammar, const CLI::App& line) {
@@ -159,6 +156,8 @@ std::string fault_of_trace(cli::Options& options) {
 constinit const cli::Command kTraceCommand = {
     .name = "trace",
     .group = "Look",
+    .about = "The calls of one test, one by one",
+    .footer = kTraceFooter,
     .add = add_trace,
     .read = read_trace,
     .check = fault_of_trace,

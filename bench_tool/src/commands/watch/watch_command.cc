@@ -20,15 +20,12 @@ Examples:
   bench watch server.csv                                    also while the server runs
   bench run --live -- ./server >server.log                  the table is on the terminal, and changes)";
 
-CLI::App* add_watch(CLI::App& app, cli::Grammar& grammar) {
+void add_watch(CLI::App& line, cli::Grammar& grammar) {
   cli::Options& options = grammar.options;
-  CLI::App* const line = app.add_subcommand("watch", "The intervals of a command, and what was unusual in them");
-  line->footer(kWatchFooter);
-  line->add_option("RUN", options.runs, cli::kRunHelp)->required()->expected(1);
-  line->add_flag("--all", options.all, "Show all that was unusual (20)");
-  cli::add_color_option(*line, grammar.raw);
-  cli::add_run_options(*line, options);
-  return line;
+  line.add_option("RUN", options.runs, cli::kRunHelp)->required()->expected(1);
+  line.add_flag("--all", options.all, "Show all that was unusual (20)");
+  cli::add_color_option(line, grammar.raw);
+  cli::add_run_options(line, options);
 }
 
 }  // namespace
@@ -36,6 +33,8 @@ CLI::App* add_watch(CLI::App& app, cli::Grammar& grammar) {
 constinit const cli::Command kWatchCommand = {
     .name = "watch",
     .group = "Measure",
+    .about = "The intervals of a command, and what was unusual in them",
+    .footer = kWatchFooter,
     .add = add_watch,
     .run = watch,
 };
