@@ -36,7 +36,7 @@ class Assertions(Case):
         self.assertEqual((scope["test"], scope["window"], scope["total_calls"]),
                          ("Assertions.CountScopesOfTheirOwn", "named scope", "6"))
         self.assertEqual(self.getppids()["Assertions.CountScopesOfTheirOwn"], 6)
-        self.assertEqual(self.getppids()["Assertions.Hold"], 3 * 3 + 2)
+        self.assertEqual(self.getppids()["Assertions.Hold"], 4 * 3 + 2)
 
     def test_name_the_lines_where_calls_have_them(self):
         done = self.run_program(ASSERTIONS, "--gtest_filter=*FailWithTheBreakdown", "--syscost_where",

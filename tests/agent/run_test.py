@@ -20,6 +20,8 @@ from rights import MAY_HAVE_NETWORKS  # noqa: E402
 from run_case import BENCH, RunCase, calls_for_ordinary_users  # noqa: E402
 
 
+PATCHED = os.path.join(BIN, "agent_patched_googletest")
+
 # Two clocks are read one after the other to compare them: a call may seem to lie that much outside of its test.
 CLOCKS_APART_NS = 5000
 
@@ -175,6 +177,14 @@ class Tests(RunCase):
         shutil.rmtree(os.path.join(self.folder, "tree", "shard_2_of_3"))
         part = self.run_program(BENCH, "summary", "--recursive", os.path.join(self.folder, "tree"), code=2)
         self.assertIn("shard 2 of 3 of " + os.path.basename(PLAIN) + " is missing", part.err)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root makes a PID namespace here")
+    def test_a_run_id_names_the_pid_namespace(self):
+        # In two namespaces two runs are process 1 of one host, and may start in one second.
+        self.run_program("unshare", "--pid", "--fork", "--mount-proc", BENCH, "run", f"--csv={self.csv}", "--", PLAIN,
+                         "--gtest_filter=WithFixture.One")
+        [run_id] = {row["run_id"] for row in self.rows()}
+        self.assertRegex(run_id, r"-[0-9]{6,}-1-[0-9]+$")
 
     def test_a_run_id_of_any_text_finds_its_rows(self):
         for run_id in ("nightly, 7", 'a "quoted" one', "two\nlines", os.fsdecode(b"caf\xe9"), "7"):
@@ -573,6 +583,14 @@ class Refusals(RunCase):
         alone = shutil.copy(BENCH, self.folder)
         done = self.run_program(alone, "doctor", code=2)
         self.assertIn("syscost-run: No such file or directory\n`bench doctor` needs the whole of syscost.", done.err)
+
+    @unittest.skipUnless(os.path.exists(PATCHED), "it is built for the tests of every night, of Debian's sources of GoogleTest")
+    def test_an_unknown_googletest_runs_its_tests_unmeasured(self):
+        plain = self.run_program(PATCHED, code=1)
+        done = self.bench_run("--", PATCHED, code=1)
+        self.assertEqual(re.sub(r"\d+ ms", "", done.out), re.sub(r"\d+ ms", "", plain.out))
+        self.assertIn(f"not measured: {PATCHED}: its GoogleTest is no version that syscost knows", done.err)
+        self.assertNotIn("crashed", done.err)
 
     def refused(self, *arguments):
         done = self.bench_run(*arguments, code=2)

@@ -761,6 +761,10 @@ def main():
     save("folder/b.csv", window("Net.Sends", [call("sendto", "network;desc", [2000] * 3)], 9000, program="net_tests"))
     save("twice/a.csv", window("Log.Reads", [opens(4)], 5000))
     save("twice/copy.csv", window("Log.Reads", [opens(4)], 5000))
+    # As with --gtest_shuffle: whichever test is first opens what the program keeps.
+    for name, order in ("shuffled_old.csv", "ABC"), ("shuffled_new.csv", "CAB"), ("shuffled_pr.csv", "BCA"):
+        save(name, [line for i, test in enumerate(order)
+                    for line in window(f"Names.{test}", [opens(6 if i == 0 else 1)], 5000, run_id=name)])
     os.makedirs(os.path.join(DATA, "no_csv"), exist_ok=True)
     save_bytes("no_csv/readme.txt", b"A folder without a CSV.\n")
 

@@ -6,7 +6,7 @@
 
 BIN: the folder of the programs. ANSWER: the file that gets the answers, as JSON: {"kernel": its release, "rows": [{"of":
 what, "is": the answer in a word or two, "good": whether it is as documented, "why": lines}], "counts": {backend: {what:
-number}}}. Rewritten with each answer, so that what was found stays when the machine dies. CASES: which of each backend's in the
+number}}, "done": [CHECK that came to its end]}. Rewritten with each answer, so that what was found stays when the machine dies. CASES: which of each backend's in the
 conformance suite, as --gtest_filter has it. OBJECT: made of the BPF sources by another compiler.
 """
 
@@ -45,7 +45,7 @@ def is_too_old_for(backend):
 class Answers:
     def __init__(self, programs, answer, cases, objects):
         self.bin, self.answer, self.cases, self.objects = programs, answer, cases, objects
-        self.rows, self.counts = [], {}
+        self.rows, self.counts, self.done = [], {}, []
 
     def add(self, of, answer, good=True, why=()):
         self.rows.append({"of": of, "is": answer, "good": good, "why": list(why)})
@@ -54,7 +54,7 @@ class Answers:
 
     def write(self):
         with open(self.answer, "w", encoding="utf-8") as file:
-            json.dump({"kernel": release(), "rows": self.rows, "counts": self.counts}, file, indent=1)
+            json.dump({"kernel": release(), "rows": self.rows, "counts": self.counts, "done": self.done}, file, indent=1)
 
     def run(self, program, *arguments, folder=None, **variables):
         clean = {name: value for name, value in os.environ.items() if not name.startswith(("SYSCOST", "GTEST"))}
@@ -223,6 +223,8 @@ def main():
     answers = Answers(*arguments[:3], objects)
     for check in arguments[3:]:
         CHECKS[check](answers)
+        answers.done.append(check)
+        answers.write()
 
 
 if __name__ == "__main__":

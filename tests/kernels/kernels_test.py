@@ -45,6 +45,28 @@ class Kernels(unittest.TestCase):
                 checks.doctor(asked)
             self.assertEqual([row["good"] for row in asked.rows], [good, True, True, good], release)
 
+    def asked_till_done(self, machines):
+        """What ask_till_done() finds if each machine has done so many of three checks before it dies, and what each was asked."""
+        asked = []
+
+        def ask(names):
+            asked.append(list(names))
+            done = names[:machines[len(asked) - 1]]
+            code = 0 if len(done) == len(names) else None
+            return code, {**answer("6.1", [(name, "well", True) for name in done]), "done": done}, ["console: int3"]
+
+        with mock.patch("builtins.print"):
+            found = kernels.ask_till_done(ask, ["a", "b", "c"], lambda: len(asked) < 9)
+        return asked, [(row["of"], row["is"]) for row in found["rows"]]
+
+    def test_a_machine_that_dies_takes_no_answer_with_it(self):
+        well = [("a", "well"), ("b", "well"), ("c", "well")]
+        self.assertEqual(self.asked_till_done([3]), ([["a", "b", "c"]], well))
+        self.assertEqual(self.asked_till_done([1, 2]), ([["a", "b", "c"], ["b", "c"]], well))
+        self.assertEqual(self.asked_till_done([1, 0, 1]), ([["a", "b", "c"], ["b", "c"], ["c"]],
+                                                           [well[0], ("the machine, in b", "ended twice"), well[2]]))
+        self.assertEqual(self.asked_till_done([0, 0, 0, 0, 0, 0])[1], [(f"the machine, in {name}", "ended twice") for name in "abc"])
+
     def test_a_critical_path_has_a_known_waker_for_each_wake_up_or_the_kernel_is_too_old(self):
         def asked(release, code, err, wakers=(), took=100):
             answers = checks.Answers("", "", "", [])

@@ -18,7 +18,7 @@ PLUGIN = {
     "core": ["core/tables", "libc", "os"],
     "csv": ["core", "os"],
     "late": ["core", "libc"],
-    "adapters/benchmark": ["agent/find", "late", "libc"],
+    "adapters/benchmark": ["adapters/names", "agent/find", "late", "libc"],
     "adapters/bodies": ["adapters/names", "agent/find", "late", "libc"],
     "adapters/catch2": ["adapters/bodies", "adapters/names", "agent/find", "late"],
     "adapters/doctest": ["adapters/bodies", "adapters/names", "agent/find", "late"],

@@ -220,39 +220,44 @@ std::vector<Figure> left_open(const Subject& now, const Subject* /*before*/, con
   return {{"", left.limited(), left.unknown > left.again ? ", perhaps once in its process" : ""}};
 }
 
-constexpr Measure outside_baseline(std::string_view name, Unit unit, Together together,
+constexpr Measure outside_baseline(std::string_view name, Unit unit, Together together, Calls calls,
                                    std::vector<Figure> (*figures)(const Subject&, const Subject*,
                                                                   const model::SyscallChoice&)) {
-  return {name, unit, false, together, false, false, false, "", figures};
+  return {name, unit, false, together, calls, false, false, "", figures};
 }
 
 // Waiting is not work, so kernel time leaves it out by default. The number of volatile calls varies by itself.
 constexpr std::array<Measure, 21> kMeasures = {{
-    {"calls", Unit::count, true, Together::sum, true, false, true, "!%volatile", &calls},
-    {"errors", Unit::count, true, Together::sum, true, false, true, "!%volatile", &errors},
-    {"new-errnos", Unit::count, true, Together::sum, true, true, true, "!%volatile", &new_errnos},
-    {"wall", Unit::ns, false, Together::sum, false, false, true, "", &wall},
-    {"cpu", Unit::ns, false, Together::sum, false, false, true, "", &cpu},
-    {"kernel", Unit::ns, false, Together::sum, true, false, true, "!%wait", &kernel},
-    {"p50", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<50>},
-    {"p90", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<90>},
-    {"p99", Unit::ns, false, Together::nothing, true, false, true, "!%wait", &percentile<99>},
-    {"bytes", Unit::bytes, false, Together::sum, true, false, false, "!%volatile", &moved_bytes},
-    {"short-calls", Unit::count, false, Together::sum, true, false, false, "!%volatile", &short_calls},
-    outside_baseline("bytes-read", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_read>),
-    outside_baseline("bytes-written", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_written>),
-    outside_baseline("bytes-mapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_mapped>),
-    outside_baseline("bytes-unmapped", Unit::bytes, Together::sum, &window_total<&WindowSummary::bytes_unmapped>),
-    outside_baseline("peak-memory", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_rss_bytes>),
-    outside_baseline("descriptors-left", Unit::count, Together::sum,
+    {"calls", Unit::count, true, Together::sum, Calls::chosen, false, true, "!%volatile", &calls},
+    {"errors", Unit::count, true, Together::sum, Calls::chosen, false, true, "!%volatile", &errors},
+    {"new-errnos", Unit::count, true, Together::sum, Calls::chosen, true, true, "!%volatile", &new_errnos},
+    {"wall", Unit::ns, false, Together::sum, Calls::none, false, true, "", &wall},
+    {"cpu", Unit::ns, false, Together::sum, Calls::none, false, true, "", &cpu},
+    {"kernel", Unit::ns, false, Together::sum, Calls::chosen, false, true, "!%wait", &kernel},
+    {"p50", Unit::ns, false, Together::nothing, Calls::chosen, false, true, "!%wait", &percentile<50>},
+    {"p90", Unit::ns, false, Together::nothing, Calls::chosen, false, true, "!%wait", &percentile<90>},
+    {"p99", Unit::ns, false, Together::nothing, Calls::chosen, false, true, "!%wait", &percentile<99>},
+    {"bytes", Unit::bytes, false, Together::sum, Calls::chosen, false, false, "!%volatile", &moved_bytes},
+    {"short-calls", Unit::count, false, Together::sum, Calls::chosen, false, false, "!%volatile", &short_calls},
+    outside_baseline("bytes-read", Unit::bytes, Together::sum, Calls::all, &window_total<&WindowSummary::bytes_read>),
+    outside_baseline("bytes-written", Unit::bytes, Together::sum, Calls::all,
+                     &window_total<&WindowSummary::bytes_written>),
+    outside_baseline("bytes-mapped", Unit::bytes, Together::sum, Calls::all,
+                     &window_total<&WindowSummary::bytes_mapped>),
+    outside_baseline("bytes-unmapped", Unit::bytes, Together::sum, Calls::all,
+                     &window_total<&WindowSummary::bytes_unmapped>),
+    outside_baseline("peak-memory", Unit::bytes, Together::most, Calls::none,
+                     &window_most<&WindowSummary::peak_rss_bytes>),
+    outside_baseline("descriptors-left", Unit::count, Together::sum, Calls::none,
                      &left_open<&WindowSummary::descriptors_left, &WindowSummary::descriptors_by_turn>),
-    outside_baseline("threads-left", Unit::count, Together::sum,
+    outside_baseline("threads-left", Unit::count, Together::sum, Calls::none,
                      &left_open<&WindowSummary::threads_left, &WindowSummary::threads_by_turn>),
-    outside_baseline("children-left", Unit::count, Together::sum,
+    outside_baseline("children-left", Unit::count, Together::sum, Calls::none,
                      &left_open<&WindowSummary::children_left, &WindowSummary::children_by_turn>),
-    outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum,
+    outside_baseline("mapped-bytes-left", Unit::bytes, Together::sum, Calls::none,
                      &left_open<&WindowSummary::mapped_bytes_left, &WindowSummary::mapped_bytes_by_turn>),
-    outside_baseline("peak-mapped", Unit::bytes, Together::most, &window_most<&WindowSummary::peak_mapped_bytes>),
+    outside_baseline("peak-mapped", Unit::bytes, Together::most, Calls::none,
+                     &window_most<&WindowSummary::peak_mapped_bytes>),
 }};
 
 constexpr const char* kNoMemory =

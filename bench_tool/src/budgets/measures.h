@@ -46,6 +46,13 @@ struct Figure {
 
 enum class Unit { count, ns, bytes };
 
+/// The calls of which a measure is a figure.
+enum class Calls {
+  none,    ///< Something else counts it.
+  chosen,  ///< Those that `of` chooses.
+  all,
+};
+
 /// The value of a measure for several windows together.
 enum class Together {
   sum,
@@ -58,12 +65,15 @@ struct Measure {
   Unit unit = Unit::count;
   bool is_count = true;               ///< In every baseline; else only in one with times.
   Together together = Together::sum;  ///< A program's, of its windows'.
-  bool has_selector = true;           ///< `of` says which syscalls.
+  Calls calls = Calls::chosen;
   bool needs_baseline = false;
   bool is_in_baseline = true;
   std::string_view default_of;  ///< The selector without `of`.
   /// Figures of a window; `before` is its counterpart in the baseline, or null. None: not measured.
   std::vector<Figure> (*figures)(const Subject& now, const Subject* before, const model::SyscallChoice& of) = nullptr;
+
+  /// `of` says which syscalls.
+  bool has_selector() const { return calls == Calls::chosen; }
 };
 
 std::span<const Measure> measures();

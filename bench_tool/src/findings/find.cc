@@ -17,18 +17,18 @@
 namespace syscost::bench::findings {
 namespace {
 
-constexpr std::string_view kNotCounted = "the calls were not counted";
+/// Why a rule cannot look at a window.
+struct Lack {
+  std::string_view reason;    ///< Empty: it can.
+  bool is_of_window = false;  ///< No rule can.
+};
 /// Fewer ioctl than that cannot be a finding, whatever they request.
 constexpr double kFewRequests = 16;
 
-/// Why the rule cannot look at the window; "" if it can.
-std::string_view lack_of(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
+/// What the rule needs and the window does not have.
+std::string_view need_of(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
   const WindowCalls& calls = *test.own;
   const stats::WindowSummary& window = calls.summary();
-  if (rule.needs == Needs::gpu)
-    return test.gpu_figures.empty() ? "needs times of GPU kernels (--syscost_profile cupti)" : "";
-  if (!window.calls && !window.entries) return kNotCounted;
-  if (stats::has_altered(window)) return "faults changed its calls";
   if (trace != nullptr && rule.in_trace != nullptr) return {};
   switch (rule.needs) {
     case Needs::counts:
@@ -55,9 +55,20 @@ std::string_view lack_of(const Rule& rule, const TestWindows& test, const Traced
       return unnamed < kFewRequests ? "" : "needs requests of ioctl (--syscost_detail ioctl)";
     }
     case Needs::gpu:
-      break;
+      return test.gpu_figures.empty() ? "needs times of GPU kernels (--syscost_profile cupti)" : "";
   }
   return {};
+}
+
+Lack lack_of(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
+  const stats::WindowSummary& window = test.own->summary();
+  if (rule.needs != Needs::gpu) {
+    if (!window.calls && !window.entries) return {"the calls were not counted", true};
+    // A rule has counts that it wants to be small, too.
+    if (!window.counted_everything()) return {"a filter left calls out (--syscost_filter)", true};
+    if (stats::has_altered(window)) return {"faults changed its calls", true};
+  }
+  return {need_of(rule, test, trace)};
 }
 
 }  // namespace
@@ -80,20 +91,20 @@ bool Finder::looks_at(const stats::WindowSummary& window) const {
   return window.is_ours() && std::find(kKinds.begin(), kKinds.end(), window.kind) != kKinds.end();
 }
 
-void Finder::add_lack(const Rule& rule, std::string_view reason) {
+void Finder::add_lack(const Rule& rule, std::string_view reason, bool is_of_window) {
   auto& list = findings_.not_checked;
   const auto known = std::find_if(list.begin(), list.end(),
                                   [&](const NotChecked& one) { return one.rule == rule.name && one.reason == reason; });
   if (known != list.end()) {
     ++known->windows;
   } else {
-    list.push_back({rule.name, std::string(reason), 1});
+    list.push_back({rule.name, std::string(reason), 1, is_of_window});
   }
 }
 
 void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* trace) {
-  if (const std::string_view lack = lack_of(rule, test, trace); !lack.empty()) {
-    add_lack(rule, lack);
+  if (const Lack lack = lack_of(rule, test, trace); !lack.reason.empty()) {
+    add_lack(rule, lack.reason, lack.is_of_window);
     return;
   }
   const stats::WindowSummary& window = test.own->summary();
@@ -106,12 +117,13 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
     } else {
       passes = 1;
     }
-    if (trace->lost() > 0) add_lack(rule, "the trace had no room for all calls (--syscost_trace=events=N)");
+    if (trace->lost() > 0) add_lack(rule, "the trace had no room for all calls (--syscost_trace=events=N)", true);
   } else if (rule.in_counts != nullptr) {
     hits = rule.in_counts(*test.own);
   } else if (rule.in_test != nullptr) {
     hits = rule.in_test(test);
   }
+  if (hits.empty() && window.is_lower_bound()) add_lack(rule, "events or rows are missing", true);
   const double wall_ns = window.wall_ns ? window.wall_ns->median * window.passes() : 0;
   // The first one about a syscall silences the others: it must not be a note.
   if (rule.is_general) std::stable_partition(hits.begin(), hits.end(), [](const Hit& hit) { return !hit.is_note; });

@@ -41,8 +41,9 @@ struct Finding {
 /// it needs.
 struct NotChecked {
   std::string_view rule;
-  std::string reason;       ///< `needs a trace (--syscost_trace)`
-  std::size_t windows = 0;  ///< So many of them.
+  std::string reason;         ///< `needs a trace (--syscost_trace)`
+  std::size_t windows = 0;    ///< So many of them.
+  bool is_of_window = false;  ///< They say too little for any rule, or too little of their calls.
 };
 
 /// All findings of a RUN.
@@ -82,7 +83,7 @@ class Finder {
   bool is_named(const Hit& hit) const;
   /// Makes findings notes whose calls cost next to nothing, those of one rule and line added up.
   void demote();
-  void add_lack(const Rule& rule, std::string_view reason);
+  void add_lack(const Rule& rule, std::string_view reason, bool is_of_window);
 
   const model::Dataset& data_;
   const std::vector<model::Group>& groups_;

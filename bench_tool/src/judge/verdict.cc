@@ -117,6 +117,9 @@ const std::array<Chance, 3>& chances() {
   return kAll;
 }
 
+/// The first test that needs something makes the calls for it.
+constexpr std::string_view kOtherOrder = "its program's tests ran in another order";
+
 class CountJudge {
  public:
   /// `is_exact`: one thread made the calls, so that also syscalls that are volatile by nature are repeated exactly.
@@ -154,6 +157,7 @@ class CountJudge {
     if (is_for_memory && some_side(std::mem_fn(&stats::WindowSummary::is_of_threaded_program))) {
       delta.chance = "the heap is as the program's threads left it";
     }
+    if (some_side(std::mem_fn(&stats::WindowSummary::is_of_reordered_program))) delta.chance = kOtherOrder;
     if (!errno_name.empty()) return delta;
     const std::string_view name = syscall.substr(0, syscall.find(' '));
     for (const Chance& one : chances()) {

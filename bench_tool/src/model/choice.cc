@@ -221,6 +221,33 @@ std::string SyscallChoice::unknown_name() const {
   return {};
 }
 
+/// True if it chooses calls of `name`, with some detail or with any.
+bool SyscallChoice::may_match(const std::string& name, std::string_view classes) const {
+  bool is_in = terms_.empty() || terms_.front().removes;
+  for (const Term& term : terms_) {
+    if (term.word.find(' ') != std::string::npos) {
+      is_in = is_in || (!term.removes && term.word.starts_with(name + ' '));
+    } else if (term.hits(name, "", classes)) {
+      is_in = !term.removes;
+    }
+  }
+  return is_in;
+}
+
+bool SyscallChoice::is_within(const SyscallChoice& whole) const {
+  for (const Abi abi : {Abi::x86_64, Abi::i386, Abi::x32}) {
+    const std::span<const SyscallTableEntry> table = syscall_table(abi);
+    for (std::size_t number = 0; number < table.size(); ++number) {
+      if (table[number].name.empty()) continue;
+      const SyscallId id{abi, static_cast<std::uint32_t>(number)};
+      const std::string name = syscall_name(id);
+      const std::string classes = class_list(id);
+      if (may_match(name, classes) && !whole.matches(name, "", classes)) return false;
+    }
+  }
+  return true;
+}
+
 bool SyscallChoice::matches(const std::string& name, const std::string& detail, std::string_view classes) const {
   bool is_in = terms_.empty() || terms_.front().removes;
   for (const Term& term : terms_) {

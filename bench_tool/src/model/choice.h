@@ -90,6 +90,10 @@ class SyscallChoice {
   /// Says which of the terms names no syscall of any kernel that we know; "" if none does.
   std::string unknown_name() const;
 
+  /// True if `whole` chooses each syscall that we know and that this one chooses, in whole or in part. So a run that
+  /// counted `whole` counted all of these.
+  bool is_within(const SyscallChoice& whole) const;
+
   /// `classes`: the row's column `class`.
   bool matches(const std::string& name, const std::string& detail, std::string_view classes) const;
 
@@ -103,6 +107,7 @@ class SyscallChoice {
   };
 
   static std::optional<Term> parse_term(std::string_view text, std::string& fault);
+  bool may_match(const std::string& name, std::string_view classes) const;
 
   std::vector<Term> terms_;
 };

@@ -169,7 +169,9 @@ std::string syscall_table(const WindowSummary& window, const std::vector<Syscall
 std::string no_syscalls(const WindowSummary& window) {
   if (unit_of(window) == "launch") return "A GPU kernel has a time and no syscalls.";
   if (window.incomplete > 0) return "Its rows are missing.";
-  return window.calls || window.entries ? "It makes no syscalls." : "Its syscalls were not counted.";
+  if (!window.calls && !window.entries) return "Its syscalls were not counted.";
+  if (window.counted_everything()) return "It makes no syscalls.";
+  return fmt::format("It makes no calls of {}.", text(stats::filter_text(window)));
 }
 
 }  // namespace

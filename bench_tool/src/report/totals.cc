@@ -2,6 +2,7 @@
 #include "report/totals.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -134,7 +135,8 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
     failed_ += window.outcomes.contains("failed") ? 1 : 0;
     skipped_ += window.outcomes.contains("skipped") ? 1 : 0;
   }
-  if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
+  if (window.is_lower_bound()) ++lossy_;
+  if (!window.counted_everything()) filters_.insert(stats::filter_text(window));
   if (stats::has_altered(window) && window.is_ours() && window.kind != "scope") {
     injected_ += *window.altered;
     ++injected_tests_;
@@ -171,8 +173,11 @@ std::string Totals::figures() const {
     out += figure("Tests", fmt::to_string(tests_), below);
   }
   if (has_totals_) {
-    const char* medians = has_repetitions_ ? "sum of medians" : "sum over tests";
+    const std::string medians = has_repetitions_ ? "sum of medians" : "sum over tests";
     out += figure("Wall time", time_text(wall_ns_), medians);
+  }
+  if (has_totals_ && filters_.empty()) {
+    const std::string medians = has_repetitions_ ? "sum of medians" : "sum over tests";
     out += figure("In the kernel", time_text(work_ns_),
                   work_ns_ && wall_ns_ && *wall_ns_ > 0 ? percent(*work_ns_, *wall_ns_) + " of wall time" : "");
     out += figure("Waits", time_text(wait_ns_), "blocked by design");
@@ -187,6 +192,10 @@ std::string Totals::figures() const {
     out += fmt::format("<p class=\"bad\">{} {} answered or changed by faults, in {} {}.</p>\n", injected_,
                        injected_ == 1 ? "call was" : "calls were", injected_tests_,
                        injected_tests_ == 1 ? "test" : "tests");
+  }
+  if (!filters_.empty()) {
+    out += fmt::format("<p class=\"bad\">Only {} was counted: nothing is known of other syscalls.</p>\n",
+                       text(fmt::format("{}", fmt::join(filters_, " and "))));
   }
   if (lossy_ != 0) {
     out += fmt::format("<p class=\"bad\">Events or rows are missing in {} {}: their counts are lower bounds.</p>\n",

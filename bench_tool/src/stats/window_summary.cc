@@ -298,6 +298,12 @@ std::string filter_text(const WindowSummary& window) {
   return text.empty() ? "none" : text;
 }
 
+std::string no_calls_text(const WindowSummary& window) {
+  if (window.incomplete > 0) return "its rows are missing";
+  if (!window.calls && !window.entries) return "syscalls were not counted";
+  return window.counted_everything() ? "no syscalls" : "no calls of " + filter_text(window);
+}
+
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
   // A plain benchmark's total says nothing: it chose the number of passes itself.
   const bool is_plain = !group.samples.empty() && data.context(data.samples[group.samples.front()]).is_plain;
@@ -421,6 +427,10 @@ std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::
   note_threaded_programs(windows);
   note_kernel_files(windows);
   return windows;
+}
+
+void note_reordered(const std::set<std::string, std::less<>>& programs, std::vector<WindowSummary>& windows) {
+  for (WindowSummary& window : windows) window.is_of_reordered_program = programs.contains(window.program);
 }
 
 void note_kernel_files(std::vector<WindowSummary>& windows) {

@@ -93,6 +93,8 @@ struct WindowSummary {
   bool is_of_threaded_program = false;
   /// Its test opens a file below /proc or /sys: in this window or in another one. See note_kernel_files().
   bool opens_kernel_files = false;
+  /// The tests of its program ran in several orders (model/test_order.h). Set by who compares two runs.
+  bool is_of_reordered_program = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
@@ -164,6 +166,8 @@ struct WindowSummary {
     if (iterations) return iterations->median;
     return counted_passes ? counted_passes->median : 1;
   }
+  /// Every count is at most what happened: events were lost or late, or rows are missing.
+  bool is_lower_bound() const { return lost.value_or(0) > 0 || late.value_or(0) > 0 || incomplete > 0; }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 
@@ -179,6 +183,10 @@ bool has_altered(const WindowSummary& window);
 /// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
+/// Of a window without a row of a syscall, what that says: `no syscalls`, `no calls of %network`, or that nothing is
+/// known.
+std::string no_calls_text(const WindowSummary& window);
+
 /// `failed x2, skipped x1`, of one repetition without the number; "" where all passed.
 std::string outcome_text(const WindowSummary& window);
 
@@ -188,6 +196,9 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
 
 /// Sets is_of_threaded_program: `windows` are all that a side has.
 void note_threaded_programs(std::vector<WindowSummary>& windows);
+
+/// Sets is_of_reordered_program.
+void note_reordered(const std::set<std::string, std::less<>>& programs, std::vector<WindowSummary>& windows);
 
 /// A test's scopes and loops may read what it has opened.
 void note_kernel_files(std::vector<WindowSummary>& windows);

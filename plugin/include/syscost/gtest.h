@@ -141,15 +141,23 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 
 }  // namespace syscost::gtest_detail
 
+/// An assertion with a testing::AssertionResult. Its variable has a name of its own, so that an assertion may stand in
+/// the statement of another one.
+#define SYSCOST_JOIN_AS_THEY_ARE_(a, b) a##b
+#define SYSCOST_JOIN_(a, b) SYSCOST_JOIN_AS_THEY_ARE_(a, b)
+#define SYSCOST_CHECK_AS_(name, fail, ...)               \
+  GTEST_AMBIGUOUS_ELSE_BLOCKER_                          \
+  if (const testing::AssertionResult name = __VA_ARGS__) \
+    ;                                                    \
+  else                                                   \
+    fail(name.failure_message())
+#define SYSCOST_CHECK_(fail, ...) SYSCOST_CHECK_AS_(SYSCOST_JOIN_(syscost_result_, __COUNTER__), fail, __VA_ARGS__)
+
 /// The statement is variadic because it may hold commas. It runs exactly once.
-#define SYSCOST_CHECK_SYSCALLS_(selector, op, limit, fail, ...)                             \
-  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                             \
-  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_calls( \
-          ::syscost::measure([&] { __VA_ARGS__; }), selector, #op, limit,                   \
-          [](const ::syscost::Count& a, auto b) { return a op b; }, #__VA_ARGS__))          \
-    ;                                                                                       \
-  else                                                                                      \
-    fail(syscost_result.failure_message())
+#define SYSCOST_CHECK_SYSCALLS_(selector, op, limit, fail, ...)                            \
+  SYSCOST_CHECK_(fail, ::syscost::gtest_detail::check_calls(                               \
+                           ::syscost::measure([&] { __VA_ARGS__; }), selector, #op, limit, \
+                           [](const ::syscost::Count& a, auto b) { return a op b; }, #__VA_ARGS__))
 
 #define EXPECT_SYSCALLS_LE(selector, limit, ...) \
   SYSCOST_CHECK_SYSCALLS_(selector, <=, limit, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
@@ -166,26 +174,17 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 
 /// Fails if the statement leaves a descriptor, a thread or a child process that was not there before. It needs no
 /// backend. Things that other threads of the program open meanwhile count, too.
-#define SYSCOST_CHECK_LEAKS_(fail, ...)                                             \
-  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                     \
-  if (const testing::AssertionResult syscost_result =                               \
-          ::syscost::gtest_detail::check_leaks([&] { __VA_ARGS__; }, #__VA_ARGS__)) \
-    ;                                                                               \
-  else                                                                              \
-    fail(syscost_result.failure_message())
+#define SYSCOST_CHECK_LEAKS_(fail, ...) \
+  SYSCOST_CHECK_(fail, ::syscost::gtest_detail::check_leaks([&] { __VA_ARGS__; }, #__VA_ARGS__))
 
 #define EXPECT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_NO_LEAKS(...) SYSCOST_CHECK_LEAKS_(GTEST_FATAL_FAILURE_, __VA_ARGS__)
 
 /// Fails if the statement makes one of these calls on this thread, and says with which arguments and in which line.
 /// The call is made. Needs backend dispatch, or seccomp, which names no line (syscost/faults.h).
-#define SYSCOST_CHECK_FORBIDDEN_(selector, fail, ...)                                           \
-  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                 \
-  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_forbidden( \
-          selector, [&] { __VA_ARGS__; }, #__VA_ARGS__))                                        \
-    ;                                                                                           \
-  else                                                                                          \
-    fail(syscost_result.failure_message())
+#define SYSCOST_CHECK_FORBIDDEN_(selector, fail, ...)            \
+  SYSCOST_CHECK_(fail, ::syscost::gtest_detail::check_forbidden( \
+                           selector, [&] { __VA_ARGS__; }, #__VA_ARGS__))
 
 #define EXPECT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_NO_SYSCALLS(selector, ...) SYSCOST_CHECK_FORBIDDEN_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)
@@ -194,13 +193,9 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 /// have (syscost/call_errors.h), which then fails. Fails if a failure leaves something open. The expression reports an
 /// error as false or as an exception; whether it tells the truth, SweepOptions::promise of for_each_failure() says.
 /// Needs backend dispatch (syscost/faults.h).
-#define SYSCOST_CHECK_FAILURES_(selector, fail, ...)                                           \
-  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                \
-  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_failures( \
-          selector, [&] { return __VA_ARGS__; }, #__VA_ARGS__))                                \
-    ;                                                                                          \
-  else                                                                                         \
-    fail(syscost_result.failure_message())
+#define SYSCOST_CHECK_FAILURES_(selector, fail, ...)            \
+  SYSCOST_CHECK_(fail, ::syscost::gtest_detail::check_failures( \
+                           selector, [&] { return __VA_ARGS__; }, #__VA_ARGS__))
 
 #define EXPECT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_FAILURES_HANDLED(selector, ...) SYSCOST_CHECK_FAILURES_(selector, GTEST_FATAL_FAILURE_, __VA_ARGS__)
@@ -208,12 +203,8 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 /// EXPECT_CRASH_SAFE(directory, body, check[, options]): fails if the check refuses one of the states that a power cut
 /// during the body could leave of the directory (syscost/crash.h). A check refuses it by a failed assertion, by false,
 /// by a text or by an exception. The failure names the state that lost least. Needs backend dispatch.
-#define SYSCOST_CHECK_CRASHES_(directory, fail, ...)                                                                  \
-  GTEST_AMBIGUOUS_ELSE_BLOCKER_                                                                                       \
-  if (const testing::AssertionResult syscost_result = ::syscost::gtest_detail::check_crashes(directory, __VA_ARGS__)) \
-    ;                                                                                                                 \
-  else                                                                                                                \
-    fail(syscost_result.failure_message())
+#define SYSCOST_CHECK_CRASHES_(directory, fail, ...) \
+  SYSCOST_CHECK_(fail, ::syscost::gtest_detail::check_crashes(directory, __VA_ARGS__))
 
 #define EXPECT_CRASH_SAFE(directory, ...) SYSCOST_CHECK_CRASHES_(directory, GTEST_NONFATAL_FAILURE_, __VA_ARGS__)
 #define ASSERT_CRASH_SAFE(directory, ...) SYSCOST_CHECK_CRASHES_(directory, GTEST_FATAL_FAILURE_, __VA_ARGS__)

@@ -52,19 +52,20 @@ bool is_linked_with_syscost(const Modules& modules) {
     if (stop != nullptr) stop();
   }
   const Modules modules = framework_modules();
-  if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules, argc > 0 ? argv[0] : "");
+  const char* const program = argc > 0 ? argv[0] : "";
+  if (is_linked_with_syscost(modules)) return watch_unlinked_gtest(modules, program);
   if (auto* const its = static_cast<Worlds*>(dlsym(RTLD_DEFAULT, kWorldsSymbol)); its != nullptr) {
     set_worlds(*its);
     its->control = outside::process_control;
     // The program's exceptions cannot pass through our functions, and the other two frameworks end tests by them.
-    hook_gtest(modules);
+    hook_gtest(modules, program);
     return;
   }
   if (is_counting) {
     hook_benchmark(modules, argc, argv);
     return;
   }
-  hook_gtest(modules);
+  hook_gtest(modules, program);
   bodies_adapter::test_bodies().prepare({});
   catch2_adapter::hook(modules);
   doctest_adapter::hook(modules);

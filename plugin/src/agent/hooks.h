@@ -9,7 +9,7 @@
 
 namespace syscost::agent {
 
-bool hook_gtest(const Modules& modules);
+bool hook_gtest(const Modules& modules, const char* program);
 /// In a program of which a part is linked with syscost: if tests of another GoogleTest run, says that they have no
 /// rows. `program`: argv[0].
 void watch_unlinked_gtest(const Modules& modules, const char* program);

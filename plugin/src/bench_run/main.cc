@@ -203,6 +203,18 @@ void report_no_test(const std::string& name, const ProgramFile& program, RowFile
                name.c_str(), fix.c_str());
 }
 
+/// ctest starts no test then.
+bool asks_ctest_for_a_list(const std::vector<std::string>& command) {
+  const std::string_view name = std::string_view(command.front()).substr(command.front().rfind('/') + 1);
+  if (name != "ctest") return false;
+  static constexpr std::array<std::string_view, 6> kLists = {
+      "-N", "--print-labels", "--list-presets", "--version", "-h", "-H"};
+  return std::any_of(command.begin() + 1, command.end(), [](std::string_view argument) {
+    return std::find(kLists.begin(), kLists.end(), argument) != kLists.end() || argument.starts_with("--show-only") ||
+           argument.starts_with("--help");
+  });
+}
+
 /// Measures the tests of the programs below.
 int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile& rows, const std::string& folder,
               PassingSignals& signals) {
@@ -223,7 +235,7 @@ int run_tests(const CommandLine& line, const ProgramFile& program, const RowFile
   notes.print();
   const RowFile::Rows found = rows.rows_of_this_run();
   tell_ends(notes.ends(end.process, end.status), rows);
-  if (found == RowFile::Rows::none && notes.are_of_lists_only()) {
+  if (found == RowFile::Rows::none && (notes.are_of_lists_only() || asks_ctest_for_a_list(line.command))) {
     std::fprintf(stderr, "bench: %s was asked for a list of tests or for help, so nothing was measured\n",
                  printable(name).c_str());
     return end.exit_code();

@@ -18,6 +18,7 @@
 
 #include "agent/common/variables.h"
 #include "bench_run/command.h"
+#include "os/proc.h"
 #include "session/options/option_table.h"
 
 namespace syscost::bench_run {
@@ -137,7 +138,8 @@ void set_run_id() {
   gethostname(host.data(), host.size() - 1);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const std::string id = std::string(host.data()) + "-" + std::to_string(getpid()) + "-" + std::to_string(now.tv_sec);
+  const std::string id =
+      host.data() + namespace_mark() + "-" + std::to_string(getpid()) + "-" + std::to_string(now.tv_sec);
   setenv("SYSCOST_RUN_ID", id.c_str(), 0);
 }
 

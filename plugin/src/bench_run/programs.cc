@@ -319,6 +319,12 @@ void Notes::print() const {
           "link syscost::gtest with both, or with none");
       continue;
     }
+    if (word == agent::kNoteUnreadable) {
+      print_unmeasured(
+          name.substr(name.find(' ') + 1) + ": its GoogleTest is no version that syscost knows (1.8 to 1.18)",
+          "link the program with syscost::gtest, or measure it as a whole: bench run --process");
+      continue;
+    }
     if (word == agent::kNoteFiltered) {
       print_unmeasured(
           name + " runs under the seccomp filter by which syscost measured the program that started it",

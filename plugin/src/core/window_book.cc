@@ -93,7 +93,8 @@ void WindowBook::add(const Crossing& crossing) {
     if (!window.held.holds(crossing.returned_in, crossing.returned_lane)) continue;
     CallTable& table = crossing.program.empty() ? window.table : window.programs.at(crossing.program);
     Tally& tally = table.at(crossing.id);
-    if (!window.held.holds(crossing.entered_in, crossing.lane)) {
+    const bool was_passed_on = crossing.entered_in >= window.first_of_chain;
+    if (!was_passed_on && !window.held.holds(crossing.entered_in, crossing.lane)) {
       ++tally.carried_in;
       continue;
     }
@@ -227,10 +228,27 @@ WindowBook::Window* WindowBook::replace(Window* ended, detail::CostData& into) {
   tells_threads_ = backend_.tell_threads_apart();
   window.tells_threads = tells_threads_;
   start(window, latest_ + 1);
+  window.first_of_chain = std::min(ended->first_of_chain, ended->held.stretches.front().first);
   split_process(true);
   window.losses_at_open.late = backend_.losses().late;
+  pass_on_calls_in_flight(*ended, window);
   hand_out(ended, into);
   return &window;
+}
+
+void WindowBook::pass_on_calls_in_flight(Window& from, Window& to) const {
+  const Capabilities can = backend_.capabilities();
+  if (!can.entries || !can.calls) return;
+  const auto pass_on = [](const CallTable& seen, CallTable& ended, CallTable& next) {
+    for (const CallTable::Entry& entry : seen) {
+      const std::uint64_t in_flight = entry.tally.in_flight();
+      if (in_flight == 0) continue;
+      ended.at(entry.id).entries -= in_flight;
+      next.at(entry.id).entries += in_flight;
+    }
+  };
+  pass_on(from.table, from.table, to.table);
+  for (const auto& [program, table] : from.programs) pass_on(table, from.programs.at(program), to.programs.at(program));
 }
 
 // Gives the counts of a window that has ended to its owner, and deletes it.

@@ -13,6 +13,9 @@
 //     enters inside     call            in flight (an entry without an end)
 //     enters outside    carried in      -
 //
+// Of windows that replace each other, a call belongs to the one in which it ends, and the newest has those in flight:
+// their numbers add up, and no call lacks its time because it crossed an end.
+//
 // Everything here happens inside an open window: no syscall, memory only from the given resource.
 #pragma once
 
@@ -49,7 +52,7 @@ class WindowBook final : private CrossingSink {
   void close(Window* window, detail::CostData& into, Window* deputy = nullptr);
 
   /// Ends the process window `ended` as close() does, and opens the next one at the same boundary: each call of the two
-  /// is in one of them, and in one only.
+  /// is in one of them, and in one only. One that has not ended is in the next one, where entries and ends are seen.
   Window* replace(Window* ended, detail::CostData& into);
 
   /// Stop and resume charging calls to the process window `window`, which stays open: for a loop inside a test, which
@@ -80,6 +83,8 @@ class WindowBook final : private CrossingSink {
     bool is_running() const { return !held.stretches.empty() && held.stretches.back().end == SegmentsHeld::kOpen; }
 
     SegmentsHeld held;
+    /// The first generation of the windows that this one replaced; calls that entered since then are its own.
+    Generation first_of_chain = SegmentsHeld::kOpen;
     CallTable table;
     ProgramTables programs;
     Losses losses_at_open;  ///< And those while it rested as a deputy.
@@ -105,6 +110,7 @@ class WindowBook final : private CrossingSink {
   void step_in(Window* deputy);
   void note_change(Window* deputy, bool ran);
   void hand_out(Window* window, detail::CostData& into);
+  void pass_on_calls_in_flight(Window& from, Window& to) const;
   void split_process(bool arm);
   void read_segment(Lane lane, Generation ended);
   void read_programs(Generation ended);

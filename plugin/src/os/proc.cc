@@ -72,6 +72,13 @@ std::string start_time(pid_t process) {
   return stat.substr(at + 1, stat.find(' ', at + 1) - at - 1);
 }
 
+std::string namespace_mark() {
+  constexpr ino_t kFirst = 0xEFFFFFFC;  // PROC_PID_INIT_INO in the kernel's include/linux/proc_ns.h
+  struct stat space {};
+  const bool is_known = stat("/proc/self/ns/pid", &space) == 0;
+  return is_known && space.st_ino != kFirst ? '-' + std::to_string(space.st_ino) : std::string();
+}
+
 std::optional<std::uint64_t> number_in_status(std::string_view status, std::string_view name) {
   const std::size_t line = status.find("\n" + std::string(name) + ":");
   if (line == status.npos) return std::nullopt;

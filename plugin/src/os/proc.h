@@ -35,6 +35,10 @@ std::string proc_of(pid_t process);
 /// unknown.
 std::string start_time(pid_t process);
 
+/// `-4026532281`, the inode of this process's PID namespace; "" in the first one of the machine, or if it is not known.
+/// Processes of two namespaces can have one number, one host name, and one start.
+std::string namespace_mark();
+
 /// By which number this process knows /proc/SHOWN, which must be a process of its namespace or of one below it, for
 /// example a child; 0 if that cannot be told.
 pid_t own_number_of(pid_t shown);

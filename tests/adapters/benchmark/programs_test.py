@@ -46,6 +46,13 @@ class Mains(BenchmarkCase):
         self.assertEqual([(row["test"], row["total_calls"]) for row in self.rows(record="test")],
                          [("BM_First", "1000"), ("BM_Second", "")])
 
+    def test_a_main_that_takes_a_lock_does_not_wait_for_itself(self):
+        lock = os.path.join(self.folder, "lock")
+        done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_LOCK=lock)
+        self.assertIn("the process that counts waited for a lock on a file that this process holds, and was ended before it ran", done.err)
+        self.assertIn("ran 1 and 1", done.out)
+        self.assertEqual({row["test"] for row in self.rows(record="test")}, {"BM_First", "BM_Second"})
+
     def test_a_main_that_ends_before_its_benchmarks_when_it_is_counted(self):
         done = self.run_program(USER_MAIN, f"--syscost_csv={self.csv}", QUICK, SYSCOST_TEST_WANTS_INPUT="1", stdin="input")
         self.assertIn("there are no counts: the process that counts ended with exit code 4 before it ran a benchmark; it "

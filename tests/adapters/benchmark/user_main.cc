@@ -2,6 +2,8 @@
 //
 // A main of the user's that runs benchmarks twice, with reporters and arguments of its own.
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -55,6 +57,9 @@ int fail(const char* why, int code) {
 
 int main(int argc, char** argv) {
   if (wants("SYSCOST_TEST_RUNS_NOTHING")) return 0;
+  if (const char* const lock = std::getenv("SYSCOST_TEST_LOCK")) {  // one at a time, as a program's main() may want it
+    if (flock(open(lock, O_RDWR | O_CREAT, 0600), LOCK_EX) != 0) return fail("no lock", 5);
+  }
   if (wants("SYSCOST_TEST_WANTS_INPUT") && std::getchar() == EOF) return fail("no input", 4);
   benchmark::Initialize(&argc, argv);
   std::printf("arguments left:");

@@ -58,6 +58,10 @@ TEST(ManyLines, FailWithAMessageOfAFewLines) {
 TEST(Assertions, Hold) {
   EXPECT_SYSCALLS_EQ("getppid", 3, call(3));
   EXPECT_SYSCALLS_LE("getppid", 3, call(3));
+  EXPECT_SYSCALLS_EQ("getppid", 3, {
+    EXPECT_SYSCALLS_EQ("getppid", 1, call(1));
+    call(2);
+  });
   EXPECT_SYSCALLS_GE("getppid", 3u, call(3)) << "with a message";
   ASSERT_SYSCALLS_EQ("*", 0, static_cast<void>(0));
   ASSERT_SYSCALLS_LE("%file", 0, call(1));

@@ -53,7 +53,14 @@ TEST(EqualNames, TakeNoNameThatIsATestsOwn) {
 
 TEST(EqualNames, AreThoseThatLookTheSameInAFile) {
   const std::vector<std::vector<std::string>> equal = {
-      {"a\n", "a\\n"}, {"\xff\xfe", "\\xff\\xfe"}, {std::string(1, '\0'), "\\0"}, {"\r", "\\r"}};
+      {"a\n", "a\\n"},
+      {"\xff\xfe", "\\xff\\xfe"},
+      {std::string(1, '\0'), "\\0"},
+      {"\r", "\\r"},
+      {"zw\u200bx", "zw\\u200bx"},
+      {"\u00ad", "\\u00ad"},
+      {"\U000e0041", "\\U000e0041"},
+  };
   for (const std::vector<std::string>& names : equal) {
     EqualNames all = names_of({{names[0], at("f", 1)}, {names[1], at("f", 2)}});
     EqualNames by_start;
@@ -68,6 +75,8 @@ TEST(EqualNames, AreThoseThatLookTheSameInAFile) {
   EXPECT_EQ(others.of("a\\\\", at("f", 2)), "a\\\\");
   EXPECT_EQ(others.of("a\\x", at("f", 3)), "a\\x");
   EXPECT_EQ(others.of("a\\xg0", at("f", 4)), "a\\xg0");
+  EXPECT_EQ(others.of("a\\u20", at("f", 5)), "a\\u20");
+  EXPECT_EQ(others.of("a\\U00110000", at("f", 6)), "a\\U00110000");
 }
 
 TEST(EqualNames, OfOneLineAreToldApartByTheirObjects) {

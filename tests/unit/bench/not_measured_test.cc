@@ -245,14 +245,16 @@ TEST(NotMeasuredNumbers, KeepNoLimit) {
     std::ofstream(toml) << "[[budget]]\ntest = [\"*\"]\n" << limit << '\n';
     for (const std::string per : {"", "per = \"program\"\n"}) {
       std::ofstream(toml, std::ios::app) << per;
-      const auto checked = [&](const Columns& without) {
-        std::ofstream(folder.file("run.csv")) << rows("r", without);
+      const auto checked = [&](const Columns& without, const std::string& lost = "0") {
+        std::ofstream(folder.file("run.csv")) << rows("r", without, lost);
         std::ostringstream out;
         std::ostringstream err;
         return bench_main({"check", folder.file("run.csv"), "--budgets", toml}, out, err);
       };
       EXPECT_EQ(checked({}), 0) << limit << per;
       EXPECT_EQ(checked(kinds().at(kind)), 3) << limit << per;
+      const bool is_of_calls = std::set<std::string>{"Errors", "Latencies", "Bytes", "Counts"}.contains(kind);
+      EXPECT_EQ(checked({}, "1"), is_of_calls ? 3 : 0) << limit << per << "events were lost";
     }
   }
 }

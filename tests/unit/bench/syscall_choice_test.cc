@@ -67,5 +67,24 @@ TEST(SyscallChoice, TakesNeitherTheStackNorLongWithHostileExpressionsAndNames) {
   EXPECT_FALSE(choice->matches(std::string(400'000, 'a'), "", ""));
 }
 
+TEST(SyscallChoiceWithin, SaysWhetherAFilterCountedAllOfIt) {
+  const auto is_within = [](const char* one, const char* whole) {
+    std::string fault;
+    return model::SyscallChoice::parse(one, fault)->is_within(*model::SyscallChoice::parse(whole, fault));
+  };
+  EXPECT_TRUE(is_within("write", "write"));
+  EXPECT_TRUE(is_within("openat,open", "%file"));
+  EXPECT_TRUE(is_within("%file,!openat", "%file"));
+  EXPECT_TRUE(is_within("ioctl TCGETS", "ioctl"));
+  EXPECT_TRUE(is_within("*", ""));
+  EXPECT_TRUE(is_within("!%volatile", "!%volatile"));
+  EXPECT_FALSE(is_within("getppid", "write"));
+  EXPECT_FALSE(is_within("*", "write"));
+  EXPECT_FALSE(is_within("!%volatile", "!getppid"));
+  EXPECT_FALSE(is_within("/^write/", "write"));
+  EXPECT_FALSE(is_within("ioctl TCGETS", "write"));
+  EXPECT_FALSE(is_within("%file", "%file,!openat"));
+}
+
 }  // namespace
 }  // namespace syscost::bench

@@ -72,20 +72,48 @@ TEST_F(WindowBookTest, ReplacesAWindowWithoutAGapOrAnOverlap) {
     piece = book_.replace(piece, cost);
     pieces.push_back(cost.table.at(kReadId).entries);
   }
-  kernel_.call();
-  const FakeBackend::Inside crossing = kernel_.enter();
-  detail::CostData cost(std::pmr::get_default_resource());
-  piece = book_.replace(piece, cost);
-  kernel_.leave(crossing);
   const Tally last = close(piece);
   EXPECT_EQ(pieces, (std::vector<std::uint64_t>{1, 2, 3}));
-  EXPECT_EQ(cost.table.at(kReadId).entries, 2U);
-  EXPECT_EQ(cost.table.at(kReadId).calls, 1U) << "the other one was in flight";
   EXPECT_EQ(last.entries, 0U);
-  EXPECT_EQ(last.carried_in, 1U);
+  EXPECT_EQ(close(whole).entries, 6U);
+}
+
+TEST_F(WindowBookTest, HasACallInTheOneInWhichItEndsOfWindowsThatReplaceEachOther) {
+  const FakeBackend::Inside from_before = kernel_.enter();
+  WindowBook::Window* whole = open();
+  WindowBook::Window* piece = open();
+  kernel_.call();
+  const FakeBackend::Inside crossing = kernel_.enter();
+  const FakeBackend::Inside unending = kernel_.enter();
+  std::vector<Tally> pieces;
+  const auto replace = [&] {
+    detail::CostData cost(std::pmr::get_default_resource());
+    piece = book_.replace(piece, cost);
+    pieces.emplace_back(std::pmr::get_default_resource()).merge(cost.table.at(kReadId));
+  };
+  replace();
+  replace();
+  kernel_.leave(crossing);
+  kernel_.leave(from_before);
+  kernel_.call();
+  replace();
+  pieces.push_back(close(piece));
   const Tally all = close(whole);
-  EXPECT_EQ(all.entries, 8U);
-  EXPECT_EQ(all.calls, 8U);
+  kernel_.leave(unending);
+  std::vector<std::uint64_t> entries;
+  std::vector<std::uint64_t> calls;
+  std::vector<std::uint64_t> carried_in;
+  for (const Tally& one : pieces) {
+    entries.push_back(one.entries);
+    calls.push_back(one.calls);
+    carried_in.push_back(one.carried_in);
+  }
+  EXPECT_EQ(pieces[2].latency.count(), 1U) << "a call has all its time where it ends";
+  EXPECT_EQ(calls, (std::vector<std::uint64_t>{1, 0, 2, 0}));
+  EXPECT_EQ(entries, (std::vector<std::uint64_t>{1, 0, 2, 1})) << "the newest has what is in flight";
+  EXPECT_EQ(carried_in, (std::vector<std::uint64_t>{0, 0, 1, 0})) << "it entered before all of them";
+  EXPECT_EQ(all.entries, 4U);
+  EXPECT_EQ(all.calls, 3U);
 }
 
 TEST_F(WindowBookTest, KeepsWhatChildrenDoApartByProgramInEveryProcessWindow) {

@@ -21,6 +21,7 @@
 #include "judge/several_processes.h"
 #include "model/loader.h"
 #include "model/programs.h"
+#include "model/test_order.h"
 #include "render/output_file.h"
 
 namespace syscost::bench::commands {
@@ -49,6 +50,9 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, field] : kFields) all.emplace_back(name, model::values_of(data, field));
   for (auto& fact : facts_to_remember(data)) all.push_back(std::move(fact));
+  if (const auto programs = model::reordered_programs({&data}); !programs.empty()) {
+    all.emplace_back(kOrderSurrounding, fmt::format("{}", fmt::join(programs, ", ")));
+  }
   if (std::string rules = inject_rules(data); !rules.empty()) all.emplace_back(kInjectSurrounding, std::move(rules));
   return all;
 }

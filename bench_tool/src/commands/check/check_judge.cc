@@ -26,6 +26,7 @@
 #include "model/loader.h"
 #include "model/programs.h"
 #include "model/site.h"
+#include "model/test_order.h"
 #include "stats/processes.h"
 #include "stats/window_summary.h"
 
@@ -117,6 +118,16 @@ std::string left_unjudged(const CheckResult& result) {
                      left == 1 ? "" : "s", left == 1 ? "its" : "their");
 }
 
+std::set<std::string, std::less<>> programs_in(std::string_view joined) {
+  std::set<std::string, std::less<>> programs;
+  while (!joined.empty()) {
+    const std::string_view one = joined.substr(0, joined.find(", "));
+    programs.emplace(one);
+    joined.remove_prefix(std::min(joined.size(), one.size() + 2));
+  }
+  return programs;
+}
+
 /// The rules that the baseline was measured with.
 std::string inject_rules_of(const model::Baseline& baseline) {
   for (const auto& [name, value] : baseline.surroundings) {
@@ -173,6 +184,12 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     result.baseline_windows.push_back(judge::from_baseline(result.baseline, window));
   }
   stats::note_threaded_programs(result.baseline_windows);
+  std::set<std::string, std::less<>> reordered = model::reordered_programs({&result.data});
+  for (const auto& [name, value] : result.baseline.surroundings) {
+    if (name == kOrderSurrounding) reordered.merge(programs_in(value));
+  }
+  stats::note_reordered(reordered, result.windows);
+  stats::note_reordered(reordered, result.baseline_windows);
   name_windows(result);
   const InjectedSide before{"OLD", inject_rules_of(result.baseline)};
   const InjectedSide after{"NEW", inject_rules(result.data)};

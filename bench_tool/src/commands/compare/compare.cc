@@ -31,6 +31,7 @@
 #include "model/loader.h"
 #include "model/programs.h"
 #include "model/site.h"
+#include "model/test_order.h"
 #include "stats/processes.h"
 #include "stats/window_summary.h"
 
@@ -249,6 +250,9 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   const InjectedSide new_injected{"NEW", inject_rules(result.new_data)};
   for (WindowSummary& window : result.old_windows) window.altered_by = old_injected.rules;
   for (WindowSummary& window : result.new_windows) window.altered_by = new_injected.rules;
+  const auto reordered = model::reordered_programs({&result.old_data, &result.new_data});
+  stats::note_reordered(reordered, result.old_windows);
+  stats::note_reordered(reordered, result.new_windows);
   result.law_changes = scale::law_changes(old_families, new_families);
   const judge::Pairing pairing = judge::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;

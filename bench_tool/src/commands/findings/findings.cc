@@ -83,6 +83,18 @@ bool fails(const cli::Options& options, const findings::Findings& found) {
   return on_any ? !found.found.empty() : std::any_of(found.found.begin(), found.found.end(), counts);
 }
 
+/// The first rule of --fail-on that could not be looked for, as a message; "" if all could.
+std::string unchecked_rule(const cli::Options& options, const findings::Findings& found) {
+  for (const std::string& name : options.findings.fail_on) {
+    for (const findings::NotChecked& one : found.not_checked) {
+      if (name == "any" ? !one.is_of_window : name != one.rule) continue;
+      return fmt::format("bench: --fail-on {}: {} was not checked in {} of {} windows: {}\n", name, one.rule,
+                         one.windows, found.windows, one.reason);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 int findings_command(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err) {
@@ -156,7 +168,10 @@ int findings_command(const cli::Options& options, const render::Paint& paint, st
   }
   problems.print(err);
   if (!problems.empty()) return cli::kExitBadInput;
-  return fails(options, run.found) ? cli::kExitRegression : cli::kExitOk;
+  if (fails(options, run.found)) return cli::kExitRegression;
+  const std::string unchecked = unchecked_rule(options, run.found);
+  err << unchecked;
+  return unchecked.empty() ? cli::kExitOk : cli::kExitNoVerdict;
 }
 
 }  // namespace syscost::bench::commands

@@ -17,7 +17,7 @@ constexpr const char* kFindingsFooter =
 --rules says when each one has a finding, which is a fault that the data proves, or a note, which is a cost that may be
 on purpose (--notes). Some rules need the order of calls, and paths: run the tests with
 --syscost_trace. A rule that lacks data is named, with what it needs. With --syscost_where findings have a line.
-Exit codes: 0, also with findings; 1 with --fail-on; 2 usage, input or I/O.
+Exit codes: 0, also with findings; with --fail-on 1, or 3 if a rule was not checked everywhere; 2 usage, input or I/O.
 
 Examples:
   bench findings out.csv                    all tests of the newest run

@@ -169,7 +169,11 @@ std::string heading(const CauseLog& log) {
   std::string out = fmt::format("{} run{}", log.runs.size(), log.runs.size() == 1 ? "" : "s");
   if (log.runs.size() == 1) return out + ": nothing to compare it with\n";
   out += fmt::format(", {} to {}, the newest first", started(log.runs.front()), started(log.runs.back()));
-  if (entered + left == 0) return out + ": no change\n";
+  if (entered + left == 0) {
+    const bool is_whole =
+        std::all_of(log.runs.begin(), log.runs.end(), [](const LoggedRun& run) { return run.not_compared.empty(); });
+    return out + (is_whole ? ": no change\n" : ": no change in what could be compared\n");
+  }
   return out + fmt::format(": {} cause{} entered, {} left\n", entered, entered == 1 ? "" : "s", left);
 }
 

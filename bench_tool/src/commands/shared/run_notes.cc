@@ -26,6 +26,7 @@ std::string run_line(const model::Dataset& data) {
   std::set<std::string> labels;
   std::set<std::string> commits;
   std::set<std::string> starts;
+  std::set<std::string> filters;
   std::set<std::uint32_t> contexts;
   for (const model::Sample& sample : data.samples) contexts.insert(sample.context);
   for (const std::uint32_t index : contexts) {
@@ -35,6 +36,7 @@ std::string run_line(const model::Dataset& data) {
     if (context.label != model::kNoName) labels.insert(data.text(context.label));
     if (context.commit != model::kNoName) commits.insert(data.text(context.commit).substr(0, kCommitDigits));
     if (context.started_at != model::kNoName) starts.insert(seconds_of(data.text(context.started_at)));
+    filters.insert(context.filter == model::kNoName ? "" : data.text(context.filter));
   }
   std::string text = data.name + ":";
   const std::string shards = model::shards_text(data);
@@ -48,6 +50,11 @@ std::string run_line(const model::Dataset& data) {
   if (starts.size() == 1) text += fmt::format(" {},", *starts.begin());
   if (starts.size() > 1) text += fmt::format(" {} to {},", *starts.begin(), *starts.rbegin());
   text.pop_back();
+  if (filters.size() == 1 && !filters.begin()->empty()) text += fmt::format(", only {} was counted", *filters.begin());
+  if (filters.size() > 1) {
+    filters.erase("");
+    text += fmt::format(", in a part only {} was counted", fmt::join(filters, " or "));
+  }
   return text;
 }
 

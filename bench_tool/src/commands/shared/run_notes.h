@@ -25,6 +25,9 @@ inline constexpr std::size_t kCommitDigits = 12;
 /// `2026-11-21T01:52:31Z` of a time with decimals.
 std::string seconds_of(const std::string& time);
 
+/// A line of a baseline's head: the programs of model::reordered_programs().
+inline constexpr std::string_view kOrderSurrounding = "order of tests varies in";
+
 /// Programs that crashed, or failed outside of their tests, as each command says it: no row of a test shows them.
 /// `crashed: my_tests crashed after Suite.Test`, `failed: my_tests failed outside of its tests: ...`. If there are
 /// many, the first few and how many more there are.

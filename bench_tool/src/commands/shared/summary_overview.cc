@@ -2,6 +2,7 @@
 #include "commands/shared/summary_overview.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -85,7 +86,8 @@ void Overview::add(const WindowSummary& window) {
       if (window.outcomes.contains(word)) ++outcomes_[word];
     }
   }
-  if (window.lost.value_or(0) > 0 || window.late.value_or(0) > 0 || window.incomplete > 0) ++lossy_;
+  if (window.is_lower_bound()) ++lossy_;
+  if (!window.counted_everything()) filters_.insert(stats::filter_text(window));
   has_repetitions_ = has_repetitions_ || window.n > 1;
   add_leaks(window);
   injected_.add(window);
@@ -132,7 +134,9 @@ std::string Overview::totals_line() const {
   std::string line = fmt::format("{} test{}", tests_, tests_ == 1 ? "" : "s");
   for (const auto& [outcome, times] : outcomes_) line += fmt::format(", {} {}", times, outcome);
   if (!has_totals_) return line;
-  line += fmt::format("  wall {}  kernel {}", duration(wall_ns_), duration(work_ns_));
+  line += fmt::format("  wall {}  ", duration(wall_ns_));
+  if (!filters_.empty()) line += fmt::format("of {}: ", fmt::join(filters_, " and "));
+  line += "kernel " + duration(work_ns_);
   if (work_ns_ && wall_ns_ && *wall_ns_ > 0) line += fmt::format(" ({} %)", share(work_ns_, wall_ns_));
   line += "  waits " + duration(wait_ns_);
   if (bytes_read_.value_or(0) > 0) line += "  read " + render::bytes(*bytes_read_);
@@ -230,7 +234,8 @@ std::string Overview::text(const std::string& source, const std::vector<std::str
     out += line(fmt::format("  a process may make some of it once and keep it on purpose: {}", kHowToTell));
   }
   if (quiet_tests_ != 0) {
-    out += line(fmt::format("{} test{} without a syscall, wall {}{}", quiet_tests_, quiet_tests_ == 1 ? "" : "s",
+    const std::string none = filters_.empty() ? "a syscall" : fmt::format("calls of {}", fmt::join(filters_, " and "));
+    out += line(fmt::format("{} test{} without {}, wall {}{}", quiet_tests_, quiet_tests_ == 1 ? "" : "s", none,
                             duration(quiet_wall_ns_), quiet_tests_ == 1 ? "" : " together"));
   }
   return out;

@@ -152,7 +152,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
     moved.push_back({one.name, static_cast<double>(one.bytes.value_or(0))});
   if (const std::string kinds = bytes_by_kind(moved); !kinds.empty()) out += "bytes by kind of file: " + kinds + '\n';
   if (part.syscalls.empty()) {
-    out += window.calls || window.entries ? "no syscalls\n" : "syscalls were not counted\n";
+    out += stats::no_calls_text(window) + '\n';
   }
   out = render::wrapped(out, width, 2);
   for (const SyscallLatency& one : part.syscalls) out += syscall_text(one, axis, is_fine, paint, width);

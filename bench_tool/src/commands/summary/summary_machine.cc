@@ -146,6 +146,11 @@ void write_errnos(Writer& csv, const CsvRow& row) {
   csv.cell(errnos);
 }
 
+/// What was counted; "" if everything was. Numbers of other syscalls are not known.
+std::string filter_cell(const stats::WindowSummary& window) {
+  return window.counted_everything() ? "" : stats::filter_text(window);
+}
+
 void write_outcomes(Writer& csv, const CsvRow& row) {
   std::string outcomes;
   for (const auto& [outcome, count] : row.window.outcomes) {
@@ -185,6 +190,7 @@ constexpr CsvColumn kCsvColumns[] = {
     {"bytes_released", write_median<&SyscallSummary::bytes_released>},
     {"short_calls", write_median<&SyscallSummary::short_calls>},
     {"injected", write_median<&SyscallSummary::altered>},
+    {"filter", [](Writer& csv, const CsvRow& row) { csv.cell(filter_cell(row.window)); }},
 };
 
 }  // namespace

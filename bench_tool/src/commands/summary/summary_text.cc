@@ -81,6 +81,11 @@ bool is_time_alone(const WindowSummary& window) {
   return window.kind == schema::kKindGpuKernel;
 }
 
+/// What stands before figures of calls: they are of a part of them, if the run had a filter.
+std::string counted_part(const WindowSummary& window) {
+  return window.counted_everything() ? "  " : fmt::format("  of {}: ", stats::filter_text(window));
+}
+
 /// `Log.Write  passed  n=3  wall 131 us  kernel 118 us (90.1 % of wall)  waits 0 ns`
 std::string head_line(const WindowSummary& window, const render::Paint& paint) {
   std::string line = paint.bold(window.name);
@@ -102,7 +107,7 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
     if (window.is_per_iteration && window.iterations && window.iterations->max > 1) line += " each";
     return window.excludes.empty() ? line : line + "  " + excludes_text(window);
   }
-  line += "  kernel " + render::duration(window.work_ns);
+  line += counted_part(window) + "kernel " + render::duration(window.work_ns);
   if (window.work_ns && window.wall_ns) {
     line += fmt::format(" ({} % of wall)", render::percent(window.work_ns, window.wall_ns));
   }
@@ -118,7 +123,7 @@ std::string head_line(const WindowSummary& window, const render::Paint& paint) {
 
 /// `1024 write, 1 fsync a call`: the most frequent first.
 std::string calls_per_call(const WindowSummary& loop) {
-  if (loop.syscalls.empty()) return loop.calls || loop.entries ? "no syscalls" : "syscalls were not counted";
+  if (loop.syscalls.empty()) return stats::no_calls_text(loop);
   std::vector<const SyscallSummary*> most;
   for (const SyscallSummary& syscall : loop.syscalls) most.push_back(&syscall);
   std::stable_sort(most.begin(), most.end(), [](const SyscallSummary* a, const SyscallSummary* b) {
@@ -148,12 +153,6 @@ std::string loop_head_line(const WindowSummary& loop, const std::string& name, c
   if (loop.work_ns) line += "  kernel " + render::duration(loop.work_ns) + " a call";
   if (loop.wait_ns && loop.wait_ns->max > 0) line += "  waits " + render::duration(loop.wait_ns) + " a call";
   return line + fmt::format("  n={} of {}", loop.n, render::calls(loop.iterations));
-}
-
-/// Why a table is empty. If no syscall was made, that is a result. If nothing could be read, it is not.
-std::string no_rows_line(const WindowSummary& window) {
-  if (window.incomplete > 0) return "its rows are missing";
-  return window.calls || window.entries ? "no syscalls" : "syscalls were not counted";
 }
 
 /// `  12 write, 1 ioctl`: of what lies between tests, which is no test and has no times. For a program of one thread
@@ -195,7 +194,7 @@ void append_window(std::string& out, const SummarizedRun& run, const WindowSumma
   } else {
     out += render::wrapped(head_line(window, paint), width, 4) + '\n';
     if (window.syscalls.empty() && !is_only_loops(window) && !is_time_alone(window))
-      out += indent + no_rows_line(window) + '\n';
+      out += indent + stats::no_calls_text(window) + '\n';
   }
   for (const bool waits : {false, true}) {
     const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
@@ -238,7 +237,7 @@ std::string summary_markdown(const std::vector<SummarizedRun>& runs) {
       out += fmt::format("**{}**{}\n\n", render::code_span(window.name),
                          render::escaped_markdown(head.substr(window.name.size())));
       if (window.syscalls.empty() && !is_loop && !is_only_loops(window) && !is_time_alone(window))
-        out += no_rows_line(window) + "\n\n";
+        out += stats::no_calls_text(window) + "\n\n";
       for (const bool waits : {false, true}) {
         const render::Table table = is_loop ? loop_table(window, waits) : syscall_table(window, waits);
         if (!table.empty()) out += table.markdown() + '\n';

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <iterator>
 
+#include "adapters/names/equal_names.h"
 #include "libc/symbols.h"
 #include "syscost/counting.h"
 
@@ -67,7 +68,7 @@ namespace {
 /// How many repetitions of a name have numbers, in all calls of RunSpecifiedBenchmarks() together.
 std::uint64_t& taken_repetitions(const std::string& name) {
   static auto* const taken = new std::map<std::string, std::uint64_t>;
-  return (*taken)[name];
+  return (*taken)[names::in_a_file(name)];
 }
 
 /// None for what is no time. A benchmark with UseManualTime() gives its times itself, and a clock may step back.

@@ -123,11 +123,15 @@ struct Test {
 };
 
 /// TestCaseInfo begins with the test's name. In version 3 follow a pointer and a length, a string, a vector, and the
-/// place in a file. In version 2 no two tests have one name.
+/// place in a file. In version 2 no two tests have one name, so the name tells them apart, also where two look the
+/// same.
 Test read_test(const void* info) {
   const StringLayout layout = strings_of(info);
   Test test{read_string(info, layout).value_or(""), {}};
-  if (catch2().is_version_2) return test;
+  if (catch2().is_version_2) {
+    test.place.file = test.name;
+    return test;
+  }
   const std::size_t place = 2 * string_bytes(layout) + 2 * sizeof(void*) + 3 * sizeof(void*);
   const auto words = read_value<std::array<std::uintptr_t, 2>>(static_cast<const char*>(info) + place);
   if (words) test.place = {info, read_bytes((*words)[0]).value_or(""), (*words)[1]};

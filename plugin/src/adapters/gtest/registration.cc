@@ -166,7 +166,11 @@ class OuterListener : public testing::EmptyTestEventListener {
     g_test_thread = pthread_self();
     warn_of_short_flag();
     late::at_load([] {
-      adapter::set_unavailable_handler([](const Unavailable& why) { return skip_or_fail(why, {}); });
+      adapter::set_unavailable_handler([](const Unavailable& why) {
+        // In the child of a death test GoogleTest prints nothing.
+        if (adapter::is_fork_child()) adapter::say("cannot count here: " + why.reason + ' ' + why.how_to_fix);
+        return skip_or_fail(why, {});
+      });
       adapter::set_test_reporter(&kReporter);
     });
     if (!late::is_loaded()) return;

@@ -29,6 +29,7 @@ constexpr const char* kNoteNotTraced = "ptrace";       // denied
 constexpr const char* kNoteNoCode = "code";            // it may make no code
 constexpr const char* kNoteBeside = "beside";          // a GoogleTest that is not linked, in a program that is
 constexpr const char* kNoteFiltered = "filtered";      // kFilteredVariable is set
+constexpr const char* kNoteUnreadable = "unreadable";  // its tests ran, and nothing of them was understood
 /// A program that syscost ended, because it could not measure it: after this word its process id, a space, and why.
 constexpr const char* kNoteRefused = "refused";
 /// A program with a test framework has started: the file of its namespace of processes, its process id, its parent's,

@@ -67,6 +67,9 @@ struct Run {
   /// may hold two GoogleTests, of which each runs tests.
   std::atomic<const void*> repeater{nullptr};
   StringLayout strings = StringLayout::libstdcxx;
+  std::size_t vector_at = 0;  ///< gtest::Suite::vector_at
+  /// Its tests could not be read when they ran: they go on, and only how they end is told.
+  bool is_unmeasured = false;
   std::atomic<bool> has_failed{false};
   std::atomic<bool> is_skipped{false};
   std::atomic<bool> has_anything_failed{false};  ///< In a test or outside, since the last run of tests.
@@ -81,8 +84,29 @@ Run& run() {
          "link the program with syscost::gtest, or measure it as a whole: bench run --process");
 }
 
+const char* g_program = "";
+
+using Note = bool (*)(const char* word, const char* text);
+Note preloads_note() {
+  return reinterpret_cast<Note>(dlsym(RTLD_DEFAULT, "syscost_preload_note"));
+}
+
+/// For what shows only when tests run already: to end the program now would be a verdict of ours.
+void leave_unmeasured() {
+  run().is_unmeasured = true;
+  adapter::do_unseen([] {
+    const Note note = preloads_note();
+    if (note != nullptr && note(kNoteUnreadable, g_program)) return;
+    adapter::say(
+        "this program's GoogleTest is no version that syscost knows (1.8 to 1.18): its tests are not measured");
+  });
+}
+
 bool is_ours(const void* repeater) {
   return run().repeater == repeater && gtest::forwards(repeater);
+}
+bool is_measured(const void* repeater) {
+  return is_ours(repeater) && !run().is_unmeasured;
 }
 
 template <class... Arguments>
@@ -99,10 +123,13 @@ Printer printer_of(const void* repeater) {
   struct Repeater {
     const void* slots;
     bool forwards;
+  };
+  struct Listeners {
     const Listener* const* begin;
     const Listener* const* end;
   };
-  const auto& its = *static_cast<const Repeater*>(repeater);
+  const char* const vector = static_cast<const char*>(repeater) + sizeof(Repeater) + run().vector_at;
+  const auto& its = *reinterpret_cast<const Listeners*>(vector);
   for (const Listener* const* listener = its.begin; listener < its.end; ++listener) {
     const auto* const typeinfo = static_cast<const char* const*>((*listener)->slots[-1]);
     if (typeinfo == nullptr) return Printer::full;
@@ -165,17 +192,17 @@ void on_program_start(const void* repeater, const void* unit_test) {
 
 void on_iteration_start(const void* repeater, const void* unit_test, int iteration) {
   pass_on(repeater, &EventSlots::iteration_start, unit_test, iteration);
-  if (is_ours(repeater)) run().windows.iteration_start();
+  if (is_measured(repeater)) run().windows.iteration_start();
 }
 
 // ---- windows --------------------------------------------------------------------------------------------------------
 
 void begin_environments(const void* repeater, const void* unit_test, int EventSlots::*slot, const char* window) {
   pass_on(repeater, slot, unit_test);
-  if (is_ours(repeater)) run().windows.environments_start(window, run().only_test);
+  if (is_measured(repeater)) run().windows.environments_start(window, run().only_test);
 }
 void end_environments(const void* repeater, const void* unit_test, int EventSlots::*slot) {
-  if (is_ours(repeater)) run().windows.environments_end();
+  if (is_measured(repeater)) run().windows.environments_end();
   pass_on(repeater, slot, unit_test);
 }
 void on_set_up_start(const void* repeater, const void* unit_test) {
@@ -197,6 +224,7 @@ std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcx
     std::optional<gtest::Suite> suite = gtest::read_suite(test_suite, layout);
     if (!suite || suite->tests.empty()) continue;
     run().strings = layout;
+    run().vector_at = suite->vector_at;
     return suite;
   }
   return std::nullopt;
@@ -204,16 +232,17 @@ std::optional<gtest::Suite> read_suite(const void* test_suite, bool may_be_libcx
 
 void on_suite_start(const void* repeater, const void* test_suite) {
   pass_on(repeater, &EventSlots::suite_start, test_suite);
-  if (!is_ours(repeater)) return;
+  if (!is_measured(repeater)) return;
   std::optional<gtest::Suite> suite;
   adapter::do_unseen([&] { suite = read_suite(test_suite, version_of(repeater).may_be_libcxx); });
   if (!suite) {
-    refuse_version();
+    leave_unmeasured();
+    return;
   }
   run().windows.suite_start(suite->name, suite->chosen());
 }
 void on_suite_end(const void* repeater, const void* test_suite) {
-  if (is_ours(repeater)) run().windows.suite_end();
+  if (is_measured(repeater)) run().windows.suite_end();
   pass_on(repeater, &EventSlots::suite_end, test_suite);
 }
 
@@ -226,24 +255,28 @@ void say_that_numbers_depend_on_order() {
 }
 
 void on_test_start(const void* repeater, const void* test_info) {
-  const bool is_measured = is_ours(repeater);
-  if (is_measured) run().windows.before_test();
+  const bool measures = is_measured(repeater);
+  if (measures) run().windows.before_test();
   pass_on(repeater, &EventSlots::test_start, test_info);
-  if (!is_measured) return;
+  if (!measures) return;
   run().has_failed = run().is_skipped = false;
   std::string name;
   adapter::do_unseen([&] {
     const std::optional<gtest::Test> test = gtest::read_test(test_info, run().strings);
-    if (!test) refuse_version();
+    if (!test) return;
     name = run().names.of(test->name, test->place);
     if (name != test->name) say_that_numbers_depend_on_order();
   });
-  run().windows.test_start(name);
+  if (name.empty()) {
+    leave_unmeasured();
+  } else {
+    run().windows.test_start(name);
+  }
 }
 
 void on_test_disabled(const void* repeater, const void* test_info) {
   pass_on(repeater, &EventSlots::test_disabled, test_info);
-  if (is_ours(repeater) && printer_of(repeater) == Printer::full) run().windows.note_printed_line();
+  if (is_measured(repeater) && printer_of(repeater) == Printer::full) run().windows.note_printed_line();
 }
 
 /// Any thread, and in any world: it uses nothing that belongs to a thread.
@@ -252,7 +285,7 @@ void see_part_result(const void* repeater, const void* part_result) {
   if (is_ours(repeater) && result != PartResult::success) {
     (result == PartResult::skip ? run().is_skipped : run().has_failed) = true;
     if (result != PartResult::skip) run().has_anything_failed = true;
-    if (printer_of(repeater) != Printer::none) run().windows.note_printed_line();
+    if (is_measured(repeater) && printer_of(repeater) != Printer::none) run().windows.note_printed_line();
   }
 }
 
@@ -275,13 +308,13 @@ const char* outcome() {
 }
 
 void on_test_end(const void* repeater, const void* test_info) {
-  const bool is_measured = is_ours(repeater);
-  if (is_measured) {
+  const bool measures = is_measured(repeater);
+  if (measures) {
     const adapter::Report report = adapter::close_unsettled(outcome(), run().windows.printed_lines());
     if (adapter::prints_lines() && !adapter::is_fork_child()) adapter::do_unseen([&] { print(report); });
   }
   pass_on(repeater, &EventSlots::test_end, test_info);
-  if (!is_measured) return;
+  if (!measures) return;
   adapter::settle_outcome(outcome());  // a listener may have failed the test
   run().windows.after_test(0);
 }
@@ -299,15 +332,13 @@ void on_program_end(const void* repeater, const void* unit_test) {
 
 constexpr const char* kRepeater = "N7testing8internal17TestEventRepeaterE";
 
-const char* g_program = "";  // for watch_unlinked_gtest()
-
 /// If the listener of syscost::gtest hears this start, its session has stopped the preload. So if the preload still
 /// passes on, no listener is there, and the tests have no rows.
 void on_start_beside_linked(const void* repeater, const void* unit_test) {
   pass_on(repeater, &EventSlots::program_start, unit_test);
   if (!gtest::forwards(repeater)) return;
   auto* const is_passing_on = reinterpret_cast<bool (*)()>(dlsym(RTLD_DEFAULT, "syscost_preload_is_passing_on"));
-  auto* const note = reinterpret_cast<bool (*)(const char*, const char*)>(dlsym(RTLD_DEFAULT, "syscost_preload_note"));
+  const Note note = preloads_note();
   if (is_passing_on != nullptr && note != nullptr && is_passing_on()) note(kNoteBeside, g_program);
 }
 
@@ -371,7 +402,8 @@ void watch_unlinked_gtest(const Modules& modules, const char* program) {
   }
 }
 
-bool hook_gtest(const Modules& modules) {
+bool hook_gtest(const Modules& modules, const char* program) {
+  g_program = program;
   std::vector<Vtable> vtables = vtables_by_typeinfo(modules, kRepeater);
   if (vtables.empty()) vtables = vtables_by_symbol(modules, "_ZTVN7testing8internal17TestEventRepeaterE");
   if (vtables.empty() && holds_gtest(modules)) {

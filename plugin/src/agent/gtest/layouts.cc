@@ -70,19 +70,38 @@ std::optional<Test> read_test(const void* test_info, StringLayout layout) {
   return Test{*suite + "." + *name, place, (*values)[0] == 1, (*values)[1] == 1};
 }
 
+namespace {
+
+/// libstdc++'s __gnu_debug::_Safe_sequence_base: two pointers and a number.
+constexpr std::size_t kDebugPart = 3 * kWord;
+
+std::optional<std::vector<Test>> read_tests(VectorWords words, StringLayout layout) {
+  std::vector<Test> tests;
+  while (words.left() > 0) {
+    const std::optional<const void*> test = next_pointer(words);
+    std::optional<Test> read = test ? read_test(*test, layout) : std::nullopt;
+    if (!read) return std::nullopt;
+    tests.push_back(*std::move(read));
+  }
+  return tests;
+}
+
+}  // namespace
+
 // TestSuite: vtable, name, a pointer to a string, the vector of its tests.
 std::optional<Suite> read_suite(const void* test_suite, StringLayout layout) {
   const std::optional<std::string> name = read_string(plus(test_suite, kWord), layout);
-  std::optional<VectorWords> tests = VectorWords::of(plus(test_suite, kWord + string_bytes(layout) + kWord));
-  if (!name || !tests) return std::nullopt;
-  Suite suite{*name, {}};
-  while (tests->left() > 0) {
-    const std::optional<const void*> test = next_pointer(*tests);
-    std::optional<Test> read = test ? read_test(*test, layout) : std::nullopt;
-    if (!read) return std::nullopt;
-    suite.tests.push_back(*std::move(read));
+  if (!name) return std::nullopt;
+  std::optional<Suite> empty;
+  for (const std::size_t vector_at : {std::size_t{0}, kDebugPart}) {
+    const std::optional<VectorWords> words =
+        VectorWords::of(plus(test_suite, kWord + string_bytes(layout) + kWord + vector_at));
+    std::optional<std::vector<Test>> tests = words ? read_tests(*words, layout) : std::nullopt;
+    if (!tests) continue;
+    if (!tests->empty()) return Suite{*name, *std::move(tests), vector_at};
+    if (!empty) empty = Suite{*name, {}, vector_at};
   }
-  return suite;
+  return empty;
 }
 
 namespace {

@@ -38,6 +38,8 @@ struct Test {
 struct Suite {
   std::string name;
   std::vector<Test> tests;
+  /// Where a std::vector of this program has its three words: with _GLIBCXX_DEBUG, behind what knows its iterators.
+  std::size_t vector_at = 0;
 
   int chosen() const;
 };

@@ -233,7 +233,8 @@ std::vector<int> LoadedPrograms::further_maps() const {
 }
 
 Result<int> LoadedPrograms::make_map() const {
-  LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+  LIBBPF_OPTS(bpf_map_create_opts, options);
+  options.map_flags = BPF_F_MMAPABLE;
   const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
                                           map_blocks(cpu_count_), &options);
   if (map < 0) return loading_failure("make a process's map of counters", -map, {});

@@ -150,7 +150,7 @@ std::string own_run_id(const Options& options, const std::string& host) {
   // Opening the file will fail for a path that cannot be resolved.
   const Result<std::string> csv = options.csv.empty() ? std::string() : resolve_path(options.csv, options.csv_source);
   const pid_t owner = run_owner(csv.ok() ? csv.value() : std::string());
-  return host + "-" + std::to_string(owner) + "-" + known(start_time(owner));
+  return host + namespace_mark() + "-" + std::to_string(owner) + "-" + known(start_time(owner));
 }
 
 /// `,TEXT,` as it stands in a row.

@@ -26,6 +26,7 @@
 #include "os/command_line.h"
 #include "os/descriptors.h"
 #include "os/environment.h"
+#include "os/files.h"
 #include "os/signals.h"
 #include "session/options/options.h"
 #include "session/process/messages.h"
@@ -201,9 +202,39 @@ bool take_mark(std::string& text, std::string_view mark) {
   return true;
 }
 
+/// True if `child` waits for a lock on a file that this process holds: main() takes one before its benchmarks, and both
+/// processes run it. Each would wait for the other one for ever. proc(5) has the form of /proc/locks: who waits has the
+/// number of the one that holds, and an arrow.
+bool waits_for_our_lock(pid_t child) {
+  const std::string locks = read_small_file("/proc/locks");
+  const std::string us = std::to_string(getpid());
+  const std::string its = std::to_string(child);
+  std::string_view ours;  // the number of the last lock, if this process holds it
+  std::string_view rest = locks;
+  while (!rest.empty()) {
+    std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    const auto next_word = [&line] {
+      line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+      const std::string_view word = line.substr(0, line.find(' '));
+      line.remove_prefix(word.size());
+      return word;
+    };
+    const std::string_view number = next_word();
+    const bool waits = next_word() == "->";
+    // The kind of lock (behind the arrow), whether it is advisory, and what for.
+    for (int i = waits ? 0 : 1; i < 3; ++i) next_word();
+    const std::string_view process = next_word();
+    if (!waits) ours = process == us ? number : std::string_view();
+    if (waits && process == its && number == ours) return true;
+  }
+  return false;
+}
+
 /// Reads until the process has ended, and returns its status. It does not wait for the end of the pipes: processes that
 /// it left running may hold them open, and write without end.
-int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail, const ChildRun::OnWait& on_wait) {
+int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail, const ChildRun::OnWait& on_wait,
+                   bool& waited_for_us) {
   using Clock = libc::SteadyClock;
   constexpr int kTickMs = 100;
   constexpr int kMostReadsAfterwards = 64;  // more than the pipes hold
@@ -227,6 +258,10 @@ int read_until_end(pid_t child, int pipe, int errors, Lines& lines, Tail& tail, 
     const pid_t ended = waitpid(child, &status, WNOHANG);
     if (ended == child || (ended < 0 && errno == ECHILD)) break;
     const auto waited = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - last_line).count();
+    if (waited > said_seconds && !waited_for_us && waits_for_our_lock(child)) {
+      waited_for_us = true;
+      kill(child, SIGKILL);
+    }
     while (waited > said_seconds) on_wait(++said_seconds);
   }
   // Read the output between the last reading and its end.
@@ -284,10 +319,12 @@ adapter::CountingEnd ChildRun::run(const OnLine& on_line, const OnWait& on_wait)
   if (child < 0) {
     end.how = std::string("could not be started: ") + std::strerror(errno);
   } else {
-    const int status = read_until_end(child, pipe[0], errors[0], lines, tail, on_wait);
+    bool waited_for_us = false;
+    const int status = read_until_end(child, pipe[0], errors[0], lines, tail, on_wait, waited_for_us);
     end.is_whole = lines.is_whole();
     end.is_silent = WIFEXITED(status) && lines.is_silent();
-    end.how = ending(status, lines.is_silent());
+    end.how = waited_for_us ? "waited for a lock on a file that this process holds, and was ended"
+                            : ending(status, lines.is_silent());
   }
   end.errors = tail.text();
   if (take_mark(end.errors, pipe_marks::kClosed)) {

@@ -69,8 +69,8 @@ class Between {
 
 // Intervals: the time of a command's window in pieces, with a row each (`bench run --interval`).
 //
-// An interval ends where the next one begins, so the entries of all of them add up to those of the command. A call that
-// ends in a later interval than it began is in flight in one and carried in in the other, and has no time there.
+// An interval ends where the next one begins, so the numbers of all of them add up to those of the command. A call that
+// ends in a later interval than it began belongs to the later one, with all its time (WindowBook::replace()).
 
 class Intervals {
  public:
