@@ -223,6 +223,10 @@ struct Limited {
   std::string at_most;
 };
 
+bool is_of_growth(const Budget& budget) {
+  return budget.max_growth || budget.measure->needs_baseline;
+}
+
 /// Which windows did not count all calls of a budget, and why.
 class Uncounted {
  public:
@@ -276,6 +280,15 @@ std::vector<Limited> windows_of(const Budget& budget, const std::vector<Budgeted
     // A percentile of a part says nothing of the whole.
     if (budget.measure->together == Together::nothing && window.now->window->is_lower_bound()) one.now.clear();
     const bool is_comparable = before != nullptr || !budget.measure->needs_baseline;
+    if (!is_comparable) one.at_most.clear();
+    if (before != nullptr && is_of_growth(budget)) {
+      // What is too little there would make this too much.
+      if (std::string reason = uncounted.reason(*before->window); !reason.empty()) {
+        one.before.clear();
+        if (budget.measure->needs_baseline) one.now.clear();
+        one.at_most = "in the baseline " + reason;
+      }
+    }
     one.lacks_number = must_have_figures(*budget.measure, window.kind) &&
                        ((one.now.empty() && is_comparable) || (budget.max_growth && before && one.before.empty()));
     all.push_back(std::move(one));
@@ -321,6 +334,10 @@ std::vector<Limited> sums_of(const Budget& budget, const std::vector<BudgetedWin
       if (std::string reason = uncounted.reason(*any.window); !reason.empty()) sum.at_most = std::move(reason);
     }
     if (window.before) {
+      if (std::string reason = uncounted.reason(*window.before->window); is_of_growth(budget) && !reason.empty()) {
+        sum.before.reset();
+        sum.at_most = "in the baseline " + reason;
+      }
       add(together, figures_of(budget, window.before, nullptr), sum.before);
       sum.has_before = true;
     }

@@ -118,7 +118,7 @@ const std::array<Chance, 3>& chances() {
 }
 
 /// The first test that needs something makes the calls for it.
-constexpr std::string_view kOtherOrder = "its program's tests ran in another order";
+constexpr std::string_view kOtherOrder = "other tests ran before it";
 
 class CountJudge {
  public:
@@ -157,7 +157,7 @@ class CountJudge {
     if (is_for_memory && some_side(std::mem_fn(&stats::WindowSummary::is_of_threaded_program))) {
       delta.chance = "the heap is as the program's threads left it";
     }
-    if (some_side(std::mem_fn(&stats::WindowSummary::is_of_reordered_program))) delta.chance = kOtherOrder;
+    if (some_side(std::mem_fn(&stats::WindowSummary::is_reordered))) delta.chance = kOtherOrder;
     if (!errno_name.empty()) return delta;
     const std::string_view name = syscall.substr(0, syscall.find(' '));
     for (const Chance& one : chances()) {

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include "syscost/schema.h"
@@ -18,47 +19,73 @@ namespace {
 using Order = std::vector<std::string_view>;
 
 std::map<std::string_view, std::vector<Order>> orders_by_program(std::initializer_list<const Dataset*> runs) {
-  using Process = std::tuple<const Dataset*, std::uint32_t, std::uint64_t>;  // with its context and its number
-  std::map<Process, std::pair<Order, std::set<NameId>>> processes;
+  struct Process {
+    const Dataset* data = nullptr;
+    std::uint32_t context = 0;
+    Order order;
+    std::set<NameId> seen;
+  };
+  std::map<std::tuple<std::size_t, std::uint32_t, std::uint64_t>, Process> processes;  // in the order of the runs
+  std::size_t run = 0;
   for (const Dataset* const data : runs) {
+    ++run;
     for (const Sample& sample : data->samples) {
       if (data->text(sample.kind) != "test" || data->text(sample.origin) != schema::kOriginSyscost) continue;
-      auto& [order, seen] = processes[{data, sample.context, sample.pid}];
-      if (seen.insert(sample.test).second) order.push_back(data->text(sample.test));
+      Process& its = processes[{run, sample.context, sample.pid}];
+      its.data = data;
+      its.context = sample.context;
+      if (its.seen.insert(sample.test).second) its.order.push_back(data->text(sample.test));
     }
   }
   std::map<std::string_view, std::vector<Order>> by_program;
-  for (auto& [process, tests] : processes) {
-    const auto& [data, context, number] = process;
-    if (tests.first.size() > 1) {
-      by_program[data->text(data->contexts[context].program)].push_back(std::move(tests.first));
-    }
+  for (auto& [key, its] : processes) {
+    if (its.order.size() < 2) continue;
+    by_program[its.data->text(its.data->contexts[its.context].program)].push_back(std::move(its.order));
   }
   return by_program;
 }
 
-/// True if two of `orders` have common tests in different orders. Each is held against the longest.
-bool differ(const std::vector<Order>& orders) {
-  const auto longest = std::max_element(orders.begin(), orders.end(),
-                                        [](const Order& a, const Order& b) { return a.size() < b.size(); });
-  std::map<std::string_view, std::size_t> places;
-  for (const std::string_view test : *longest) places.emplace(test, places.size());
-  return std::any_of(orders.begin(), orders.end(), [&](const Order& order) {
-    std::size_t next = 0;
-    return std::any_of(order.begin(), order.end(), [&](std::string_view test) {
-      const auto place = places.find(test);
-      if (place == places.end()) return false;
-      return place->second < std::exchange(next, std::max(next, place->second));
-    });
-  });
+Order common(const Order& order, const Order& other) {
+  const std::set<std::string_view> known(other.begin(), other.end());
+  Order out;
+  std::copy_if(order.begin(), order.end(), std::back_inserter(out), [&](auto test) { return known.contains(test); });
+  return out;
+}
+
+/// The common tests before which other ones of them ran.
+std::set<std::string_view> differing(const Order& one, const Order& other) {
+  const Order a = common(one, other);
+  const Order b = common(other, one);
+  std::set<std::string_view> reordered;
+  std::set<std::string_view> apart;  // those that ran so far in one of the two
+  const auto pass = [&](std::string_view test) {
+    if (apart.erase(test) == 0) apart.insert(test);
+  };
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!apart.empty() || a[i] != b[i]) {
+      reordered.insert(a[i]);
+      reordered.insert(b[i]);
+    }
+    pass(a[i]);
+    pass(b[i]);
+  }
+  return reordered;
 }
 
 }  // namespace
 
-std::set<std::string, std::less<>> reordered_programs(std::initializer_list<const Dataset*> runs) {
-  std::set<std::string, std::less<>> reordered;
+ProgramTests reordered_tests(std::initializer_list<const Dataset*> runs) {
+  ProgramTests reordered;
   for (const auto& [program, orders] : orders_by_program(runs)) {
-    if (differ(orders)) reordered.emplace(program);
+    std::map<std::string_view, const Order*> first_with;  // a test -> the order that others are held against
+    for (const Order& order : orders) {
+      const auto shared =
+          std::find_if(order.begin(), order.end(), [&](std::string_view test) { return first_with.contains(test); });
+      if (shared != order.end()) {
+        for (const std::string_view test : differing(*first_with[*shared], order)) reordered.emplace(program, test);
+      }
+      for (const std::string_view test : order) first_with.emplace(test, &order);
+    }
   }
   return reordered;
 }

@@ -2,7 +2,6 @@
 #include "report/totals.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -136,7 +135,7 @@ void Totals::add(const WindowSummary& window, const std::vector<stats::SyscallLa
     skipped_ += window.outcomes.contains("skipped") ? 1 : 0;
   }
   if (window.is_lower_bound()) ++lossy_;
-  if (!window.counted_everything()) filters_.insert(stats::filter_text(window));
+  filters_.add(window);
   if (stats::has_altered(window) && window.is_ours() && window.kind != "scope") {
     injected_ += *window.altered;
     ++injected_tests_;
@@ -175,17 +174,17 @@ std::string Totals::figures() const {
   if (has_totals_) {
     const std::string medians = has_repetitions_ ? "sum of medians" : "sum over tests";
     out += figure("Wall time", time_text(wall_ns_), medians);
-  }
-  if (has_totals_ && filters_.empty()) {
-    const std::string medians = has_repetitions_ ? "sum of medians" : "sum over tests";
-    out += figure("In the kernel", time_text(work_ns_),
-                  work_ns_ && wall_ns_ && *wall_ns_ > 0 ? percent(*work_ns_, *wall_ns_) + " of wall time" : "");
-    out += figure("Waits", time_text(wait_ns_), "blocked by design");
-    out += figure("Syscalls", count_text(calls_), medians);
+    const std::string part = filters_.part();
+    const auto below = [&](const std::string& text) { return part.empty() ? text : part; };
+    out +=
+        figure("In the kernel", time_text(work_ns_),
+               work_ns_ && wall_ns_ && *wall_ns_ > 0 ? below(percent(*work_ns_, *wall_ns_) + " of wall time") : part);
+    out += figure("Waits", time_text(wait_ns_), below("blocked by design"));
+    out += figure("Syscalls", count_text(calls_), below(medians));
     out += figure("Failed calls", count_text(errors_),
-                  calls_ && errors_ && *calls_ > 0 ? percent(*errors_, *calls_) + " of all" : "");
-    if (bytes_read_) out += figure("Bytes read", render::bytes(*bytes_read_), medians);
-    if (bytes_written_) out += figure("Bytes written", render::bytes(*bytes_written_), medians);
+                  calls_ && errors_ && *calls_ > 0 ? below(percent(*errors_, *calls_) + " of all") : part);
+    if (bytes_read_) out += figure("Bytes read", render::bytes(*bytes_read_), below(medians));
+    if (bytes_written_) out += figure("Bytes written", render::bytes(*bytes_written_), below(medians));
   }
   out += "</dl>\n";
   if (injected_ != 0) {
@@ -193,9 +192,10 @@ std::string Totals::figures() const {
                        injected_ == 1 ? "call was" : "calls were", injected_tests_,
                        injected_tests_ == 1 ? "test" : "tests");
   }
-  if (!filters_.empty()) {
-    out += fmt::format("<p class=\"bad\">Only {} was counted: nothing is known of other syscalls.</p>\n",
-                       text(fmt::format("{}", fmt::join(filters_, " and "))));
+  if (!filters_.is_everything()) {
+    const std::string counted = filters_.common().empty() ? "Tests were counted under several filters"
+                                                          : "Only " + filters_.common() + " was counted";
+    out += fmt::format("<p class=\"bad\">{}: nothing is known of other syscalls.</p>\n", text(counted));
   }
   if (lossy_ != 0) {
     out += fmt::format("<p class=\"bad\">Events or rows are missing in {} {}: their counts are lower bounds.</p>\n",

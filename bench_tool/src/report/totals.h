@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +63,7 @@ class Totals {
   std::optional<double> wall_ns_ = 0, work_ns_ = 0, wait_ns_ = 0, calls_ = 0, errors_ = 0, bytes_read_ = 0,
                         bytes_written_ = 0;
   std::size_t tests_ = 0, failed_ = 0, skipped_ = 0, lossy_ = 0, injected_tests_ = 0;
-  std::set<std::string> filters_;
+  stats::SeenFilters filters_;
   std::uint64_t injected_ = 0;
   bool has_totals_ = false;
   bool has_repetitions_ = false;

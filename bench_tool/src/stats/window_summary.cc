@@ -301,7 +301,8 @@ std::string filter_text(const WindowSummary& window) {
 std::string no_calls_text(const WindowSummary& window) {
   if (window.incomplete > 0) return "its rows are missing";
   if (!window.calls && !window.entries) return "syscalls were not counted";
-  return window.counted_everything() ? "no syscalls" : "no calls of " + filter_text(window);
+  if (window.counted_everything()) return "no syscalls";
+  return window.filters.size() > 1 ? "no counted calls" : "no calls of " + filter_text(window);
 }
 
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration) {
@@ -429,8 +430,15 @@ std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::
   return windows;
 }
 
-void note_reordered(const std::set<std::string, std::less<>>& programs, std::vector<WindowSummary>& windows) {
-  for (WindowSummary& window : windows) window.is_of_reordered_program = programs.contains(window.program);
+void note_reordered(const std::set<std::pair<std::string, std::string>>& tests, std::vector<WindowSummary>& windows) {
+  for (WindowSummary& window : windows) {
+    const std::pair<std::string, std::string> key(window.program, window.test);
+    window.is_reordered = tests.contains(key);
+    if (window.kind != "suite") continue;
+    const auto first = tests.lower_bound({key.first, key.second + '.'});
+    window.is_reordered =
+        first != tests.end() && first->first == key.first && first->second.starts_with(key.second + '.');
+  }
 }
 
 void note_kernel_files(std::vector<WindowSummary>& windows) {

@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "model/dataset.h"
@@ -93,8 +94,8 @@ struct WindowSummary {
   bool is_of_threaded_program = false;
   /// Its test opens a file below /proc or /sys: in this window or in another one. See note_kernel_files().
   bool opens_kernel_files = false;
-  /// The tests of its program ran in several orders (model/test_order.h). Set by who compares two runs.
-  bool is_of_reordered_program = false;
+  /// Other tests of its program ran before it on the two sides (model/test_order.h). Set by who compares.
+  bool is_reordered = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.
@@ -183,9 +184,27 @@ bool has_altered(const WindowSummary& window);
 /// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
-/// Of a window without a row of a syscall, what that says: `no syscalls`, `no calls of %network`, or that nothing is
-/// known.
+/// What a window without a row of a syscall says: `no syscalls`, `no calls of %network`, or that nothing is known.
 std::string no_calls_text(const WindowSummary& window);
+
+/// The filters of several windows.
+class SeenFilters {
+ public:
+  void add(const WindowSummary& window) {
+    if (window.calls || window.entries) texts_.insert(filter_text(window));
+  }
+  bool is_everything() const { return texts_.empty() || (texts_.size() == 1 && *texts_.begin() == "none"); }
+  /// The filter of all of them; "" if there is none, or if they have several.
+  std::string common() const { return texts_.size() == 1 && !is_everything() ? *texts_.begin() : std::string(); }
+  /// What figures of their calls are of: `of write`, `under several filters`; "" if everything was counted.
+  std::string part() const {
+    if (is_everything()) return {};
+    return texts_.size() == 1 ? "of " + *texts_.begin() : "under several filters";
+  }
+
+ private:
+  std::set<std::string> texts_;
+};
 
 /// `failed x2, skipped x1`, of one repetition without the number; "" where all passed.
 std::string outcome_text(const WindowSummary& window);
@@ -197,8 +216,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
 /// Sets is_of_threaded_program: `windows` are all that a side has.
 void note_threaded_programs(std::vector<WindowSummary>& windows);
 
-/// Sets is_of_reordered_program.
-void note_reordered(const std::set<std::string, std::less<>>& programs, std::vector<WindowSummary>& windows);
+/// Sets is_reordered for windows of these tests (program and test), and of their suites.
+void note_reordered(const std::set<std::pair<std::string, std::string>>& tests, std::vector<WindowSummary>& windows);
 
 /// A test's scopes and loops may read what it has opened.
 void note_kernel_files(std::vector<WindowSummary>& windows);

@@ -141,10 +141,10 @@ testing::AssertionResult check_crashes(const std::string& directory, Body&& body
 
 }  // namespace syscost::gtest_detail
 
-/// An assertion with a testing::AssertionResult. Its variable has a name of its own, so that an assertion may stand in
-/// the statement of another one.
 #define SYSCOST_JOIN_AS_THEY_ARE_(a, b) a##b
 #define SYSCOST_JOIN_(a, b) SYSCOST_JOIN_AS_THEY_ARE_(a, b)
+/// An assertion with a testing::AssertionResult. Its variable has a name of its own, so that an assertion may stand in
+/// the statement of another one.
 #define SYSCOST_CHECK_AS_(name, fail, ...)               \
   GTEST_AMBIGUOUS_ELSE_BLOCKER_                          \
   if (const testing::AssertionResult name = __VA_ARGS__) \

@@ -22,31 +22,38 @@ std::string process(const std::string& pid, const std::vector<std::string>& test
   return rows;
 }
 
-std::set<std::string, std::less<>> reordered(const std::string& rows) {
+/// The reordered tests of program p.
+std::set<std::string> reordered(const std::string& rows) {
   const testing::Loaded loaded = testing::load(rows);
   EXPECT_EQ(loaded.problems, "");
-  return reordered_programs({&loaded.data});
+  std::set<std::string> tests;
+  for (const auto& [program, test] : reordered_tests({&loaded.data})) {
+    EXPECT_EQ(program, "p");
+    tests.insert(test);
+  }
+  return tests;
 }
 
-TEST(TestOrder, IsOneWhereCommonTestsAreInOneOrder) {
+TEST(TestOrder, IsOneWhereTheSameCommonTestsRanBefore) {
   EXPECT_TRUE(reordered(process("1", {"A", "B", "C"})).empty());
   EXPECT_TRUE(reordered(process("1", {"A", "B", "C"}) + process("2", {"A", "New", "C", "Last"})).empty());
   EXPECT_TRUE(reordered(process("1", {"A", "C"}) + process("2", {"B"}) + process("3", {"C", "D"})).empty());
   EXPECT_TRUE(reordered(process("1", {"A", "B"}, "p") + process("2", {"B", "A"}, "q")).empty());
 }
 
-TEST(TestOrder, IsNotWhereTwoProcessesDiffer) {
-  EXPECT_EQ(reordered(process("1", {"A", "B", "C"}) + process("2", {"C", "A", "B"})),
-            (std::set<std::string, std::less<>>{"p"}));
-  EXPECT_EQ(reordered(process("1", {"A", "B", "C"}) + process("2", {"C", "B"}) + process("3", {"A", "C"})),
-            (std::set<std::string, std::less<>>{"p"}));
+TEST(TestOrder, IsAnotherForTheTestsThatOthersRanBefore) {
+  using Tests = std::set<std::string>;
+  EXPECT_EQ(reordered(process("1", {"A", "B", "C"}) + process("2", {"C", "A", "B"})), (Tests{"A", "B", "C"}));
+  EXPECT_EQ(reordered(process("1", {"A", "B", "C", "D"}) + process("2", {"A", "C", "B", "D"})), (Tests{"B", "C"}));
+  EXPECT_EQ(reordered(process("1", {"A", "B"}) + process("2", {"C", "D"}) + process("3", {"D", "C"})),
+            (Tests{"C", "D"}));
 }
 
 TEST(TestOrder, OfTwoRunsIsHeldAgainstEachOther) {
   const testing::Loaded before = testing::load(process("1", {"A", "B"}));
   const testing::Loaded after = testing::load(process("1", {"B", "A"}));
-  EXPECT_TRUE(reordered_programs({&before.data}).empty());
-  EXPECT_EQ(reordered_programs({&before.data, &after.data}).size(), 1U);
+  EXPECT_TRUE(reordered_tests({&before.data}).empty());
+  EXPECT_EQ(reordered_tests({&before.data, &after.data}).size(), 2U);
 }
 
 }  // namespace

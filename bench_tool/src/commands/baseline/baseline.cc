@@ -50,9 +50,9 @@ std::vector<std::pair<std::string, std::string>> surroundings_of(const model::Da
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [name, field] : kFields) all.emplace_back(name, model::values_of(data, field));
   for (auto& fact : facts_to_remember(data)) all.push_back(std::move(fact));
-  if (const auto programs = model::reordered_programs({&data}); !programs.empty()) {
-    all.emplace_back(kOrderSurrounding, fmt::format("{}", fmt::join(programs, ", ")));
-  }
+  std::set<std::string> reordered;
+  for (const auto& [program, test] : model::reordered_tests({&data})) reordered.insert(program);
+  if (!reordered.empty()) all.emplace_back(kOrderSurrounding, fmt::format("{}", fmt::join(reordered, ", ")));
   if (std::string rules = inject_rules(data); !rules.empty()) all.emplace_back(kInjectSurrounding, std::move(rules));
   return all;
 }

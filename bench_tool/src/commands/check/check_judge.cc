@@ -58,7 +58,7 @@ void add_warnings(CheckResult& result) {
   for (const auto& [name, value] : result.baseline.surroundings) {
     const auto now = std::find_if(of_run.begin(), of_run.end(),
                                   [&, &wanted = name](const auto& one) { return one.first == wanted; });
-    if (now == of_run.end() || now->second == value) continue;
+    if (now == of_run.end() || now->second == value || name == kOrderSurrounding) continue;
     const std::string_view advice = advice_on(name);
     // Programs of a baseline need not all be run.
     if (!advice.empty() && model::has_all(value, now->second)) continue;
@@ -118,14 +118,16 @@ std::string left_unjudged(const CheckResult& result) {
                      left == 1 ? "" : "s", left == 1 ? "its" : "their");
 }
 
-std::set<std::string, std::less<>> programs_in(std::string_view joined) {
-  std::set<std::string, std::less<>> programs;
-  while (!joined.empty()) {
-    const std::string_view one = joined.substr(0, joined.find(", "));
-    programs.emplace(one);
-    joined.remove_prefix(std::min(joined.size(), one.size() + 2));
+/// Where the runs of the baseline had several orders, each run may have another one.
+void note_orders_that_vary(const model::Baseline& baseline, std::vector<WindowSummary>& windows) {
+  for (const auto& [name, value] : baseline.surroundings) {
+    if (name != kOrderSurrounding) continue;
+    const std::string programs = fmt::format(", {}, ", value);
+    for (WindowSummary& window : windows) {
+      const bool is_one = programs.find(fmt::format(", {}, ", window.program)) != std::string::npos;
+      window.is_reordered = window.is_reordered || is_one;
+    }
   }
-  return programs;
 }
 
 /// The rules that the baseline was measured with.
@@ -172,7 +174,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     }
     model::fold_details(result.data);
   } else if (baseline_has_details) {
-    if (const std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
+    if (std::string fault = fold_as_baseline(result); !fault.empty()) return fault;
   }
   result.groups = model::group_samples(result.data, model::Tools::left_out);
   if (options.gate.allows_retried) {
@@ -184,12 +186,10 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     result.baseline_windows.push_back(judge::from_baseline(result.baseline, window));
   }
   stats::note_threaded_programs(result.baseline_windows);
-  std::set<std::string, std::less<>> reordered = model::reordered_programs({&result.data});
-  for (const auto& [name, value] : result.baseline.surroundings) {
-    if (name == kOrderSurrounding) reordered.merge(programs_in(value));
-  }
+  const model::ProgramTests reordered = model::reordered_tests({&result.data});
   stats::note_reordered(reordered, result.windows);
   stats::note_reordered(reordered, result.baseline_windows);
+  note_orders_that_vary(result.baseline, result.baseline_windows);
   name_windows(result);
   const InjectedSide before{"OLD", inject_rules_of(result.baseline)};
   const InjectedSide after{"NEW", inject_rules(result.data)};

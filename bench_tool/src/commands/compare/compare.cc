@@ -250,7 +250,7 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   const InjectedSide new_injected{"NEW", inject_rules(result.new_data)};
   for (WindowSummary& window : result.old_windows) window.altered_by = old_injected.rules;
   for (WindowSummary& window : result.new_windows) window.altered_by = new_injected.rules;
-  const auto reordered = model::reordered_programs({&result.old_data, &result.new_data});
+  const model::ProgramTests reordered = model::reordered_tests({&result.old_data, &result.new_data});
   stats::note_reordered(reordered, result.old_windows);
   stats::note_reordered(reordered, result.new_windows);
   result.law_changes = scale::law_changes(old_families, new_families);

@@ -17,7 +17,8 @@ constexpr const char* kFindingsFooter =
 --rules says when each one has a finding, which is a fault that the data proves, or a note, which is a cost that may be
 on purpose (--notes). Some rules need the order of calls, and paths: run the tests with
 --syscost_trace. A rule that lacks data is named, with what it needs. With --syscost_where findings have a line.
-Exit codes: 0, also with findings; with --fail-on 1, or 3 if a rule was not checked everywhere; 2 usage, input or I/O.
+Exit codes: 0, also with findings; 2 usage, input or I/O. With --fail-on: 1 if there is such a finding; 3 if the rule was
+checked nowhere, or if calls of a test are not known.
 
 Examples:
   bench findings out.csv                    all tests of the newest run

@@ -25,7 +25,7 @@ inline constexpr std::size_t kCommitDigits = 12;
 /// `2026-11-21T01:52:31Z` of a time with decimals.
 std::string seconds_of(const std::string& time);
 
-/// A line of a baseline's head: the programs of model::reordered_programs().
+/// A line of a baseline's head: the programs with model::reordered_tests(), with commas between.
 inline constexpr std::string_view kOrderSurrounding = "order of tests varies in";
 
 /// Programs that crashed, or failed outside of their tests, as each command says it: no row of a test shows them.

@@ -2,7 +2,6 @@
 #include "commands/shared/summary_overview.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <tuple>
@@ -87,7 +86,7 @@ void Overview::add(const WindowSummary& window) {
     }
   }
   if (window.is_lower_bound()) ++lossy_;
-  if (!window.counted_everything()) filters_.insert(stats::filter_text(window));
+  filters_.add(window);
   has_repetitions_ = has_repetitions_ || window.n > 1;
   add_leaks(window);
   injected_.add(window);
@@ -135,7 +134,7 @@ std::string Overview::totals_line() const {
   for (const auto& [outcome, times] : outcomes_) line += fmt::format(", {} {}", times, outcome);
   if (!has_totals_) return line;
   line += fmt::format("  wall {}  ", duration(wall_ns_));
-  if (!filters_.empty()) line += fmt::format("of {}: ", fmt::join(filters_, " and "));
+  if (const std::string part = filters_.part(); !part.empty()) line += part + ": ";
   line += "kernel " + duration(work_ns_);
   if (work_ns_ && wall_ns_ && *wall_ns_ > 0) line += fmt::format(" ({} %)", share(work_ns_, wall_ns_));
   line += "  waits " + duration(wait_ns_);
@@ -234,7 +233,9 @@ std::string Overview::text(const std::string& source, const std::vector<std::str
     out += line(fmt::format("  a process may make some of it once and keep it on purpose: {}", kHowToTell));
   }
   if (quiet_tests_ != 0) {
-    const std::string none = filters_.empty() ? "a syscall" : fmt::format("calls of {}", fmt::join(filters_, " and "));
+    const std::string none = filters_.is_everything()    ? "a syscall"
+                             : filters_.common().empty() ? "a counted call"
+                                                         : "calls of " + filters_.common();
     out += line(fmt::format("{} test{} without {}, wall {}{}", quiet_tests_, quiet_tests_ == 1 ? "" : "s", none,
                             duration(quiet_wall_ns_), quiet_tests_ == 1 ? "" : " together"));
   }

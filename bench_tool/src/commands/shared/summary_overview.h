@@ -8,7 +8,6 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -60,7 +59,7 @@ class Overview {
   std::size_t quiet_tests_ = 0;                  // without a syscall
   std::optional<double> quiet_wall_ns_ = 0;
   std::size_t lossy_ = 0;
-  std::set<std::string> filters_;
+  stats::SeenFilters filters_;
   InjectedCalls injected_;
   LeavingWindows leaves_again_, leaves_once_, leaves_unknown_;
   bool has_totals_ = false;

@@ -83,7 +83,10 @@ bool is_time_alone(const WindowSummary& window) {
 
 /// What stands before figures of calls: they are of a part of them, if the run had a filter.
 std::string counted_part(const WindowSummary& window) {
-  return window.counted_everything() ? "  " : fmt::format("  of {}: ", stats::filter_text(window));
+  stats::SeenFilters filters;
+  filters.add(window);
+  const std::string part = filters.part();
+  return part.empty() ? "  " : "  " + part + ": ";
 }
 
 /// `Log.Write  passed  n=3  wall 131 us  kernel 118 us (90.1 % of wall)  waits 0 ns`

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <iterator>
 
-#include "adapters/names/equal_names.h"
+#include "adapters/names/in_a_file.h"
 #include "libc/symbols.h"
 #include "syscost/counting.h"
 

@@ -28,10 +28,6 @@ struct TestPlace {
   std::uint64_t line = 0;
 };
 
-/// Equal for names that look the same in a file, which has `\n` for a line break and `\xff` for a byte that is not
-/// UTF-8, or where bench prints them, which has `\u200b` for a character without a shape.
-std::string in_a_file(const std::string& name);
-
 /// One thread.
 class EqualNames {
  public:

@@ -69,7 +69,7 @@ struct Run {
   StringLayout strings = StringLayout::libstdcxx;
   std::size_t vector_at = 0;  ///< gtest::Suite::vector_at
   /// Its tests could not be read when they ran: they go on, and only how they end is told.
-  bool is_unmeasured = false;
+  std::atomic<bool> is_unmeasured{false};
   std::atomic<bool> has_failed{false};
   std::atomic<bool> is_skipped{false};
   std::atomic<bool> has_anything_failed{false};  ///< In a test or outside, since the last run of tests.
@@ -160,6 +160,7 @@ const char* selection(const void* unit_test, bool may_be_libcxx) {
     std::vector<const gtest::Test*> chosen;
     std::size_t enabled = 0;
     for (const gtest::Suite& suite : *suites) {
+      if (!suite.tests.empty()) run().vector_at = suite.vector_at;
       for (const gtest::Test& test : suite.tests) {
         all.push_back(&test);
         if (test.is_chosen) chosen.push_back(&test);
@@ -184,6 +185,9 @@ void on_program_start(const void* repeater, const void* unit_test) {
     return;
   }
   run().only_test.clear();
+  run().is_unmeasured = false;
+  run().strings = StringLayout::libstdcxx;
+  run().vector_at = 0;
   adapter::Framework framework;
   framework.name = "GoogleTest";
   adapter::do_unseen([&] { framework.selection = selection(unit_test, version_of(repeater).may_be_libcxx); });

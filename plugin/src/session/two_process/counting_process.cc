@@ -202,9 +202,9 @@ bool take_mark(std::string& text, std::string_view mark) {
   return true;
 }
 
-/// True if `child` waits for a lock on a file that this process holds: main() takes one before its benchmarks, and both
-/// processes run it. Each would wait for the other one for ever. proc(5) has the form of /proc/locks: who waits has the
-/// number of the one that holds, and an arrow.
+/// True if `child` waits for a lock (flock, F_SETLKW) on a file that this process holds: main() takes one before its
+/// benchmarks, and both processes run it. Each would wait for the other one for ever. proc(5) has the form of
+/// /proc/locks: who waits has the number of the one that holds, and an arrow.
 bool waits_for_our_lock(pid_t child) {
   const std::string locks = read_small_file("/proc/locks");
   const std::string us = std::to_string(getpid());
