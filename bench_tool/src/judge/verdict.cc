@@ -109,7 +109,11 @@ const std::array<Chance, 3>& chances() {
        true,
        {"mincore", "write", "read"},
        "it asks which addresses are mapped (mincore), and each process has others"},
-      {[](const stats::WindowSummary& window) { return window.find("getrandom") != nullptr; },
+      // Also as mkstemp() and mkdtemp() do: they draw again where a number would make some names more likely.
+      {[](const stats::WindowSummary& window) {
+         static constexpr std::array<std::string_view, 4> kDraws = {"getrandom", "openat", "open", "mkdir"};
+         return std::any_of(kDraws.begin(), kDraws.end(), [&](auto name) { return window.find(name) != nullptr; });
+       },
        true,
        {"getrandom"},
        "random numbers decide how many it draws"},

@@ -89,6 +89,23 @@ TEST(DoubtsBesideAFile, SayHowManyRunsOfNewAreNeeded) {
   EXPECT_EQ(reason(5), "other threads made calls, so it may be chance: 8 runs of NEW tell");
 }
 
+// glibc's mkstemp() draws a second number about once in 22 times, and makes no getrandom else.
+TEST(DoubtsOfRandomNumbers, AreOfTestsThatMakeFilesOnBothSides) {
+  const auto verdict = [](std::vector<stats::SyscallSummary> before, std::vector<stats::SyscallSummary> after) {
+    std::deque<stats::WindowSummary> sides = {window(std::move(before)), window(std::move(after))};
+    for (stats::WindowSummary& side : sides) side.has_other_threads = false;
+    std::vector<Comparison> rows = {compare_windows(&sides[0], &sides[1], {})};
+    decide_doubts(rows);
+    return rows[0].verdict;
+  };
+  const auto once = [](const char* name) { return syscall(name, *stats::spread_of({1})); };
+  for (const char* const makes : {"openat", "mkdir"}) {
+    EXPECT_EQ(verdict({once(makes)}, {once(makes), once("getrandom")}), Verdict::in_doubt) << makes;
+  }
+  EXPECT_EQ(verdict({once("openat")}, {once("openat"), once("getppid")}), Verdict::regressed);
+  EXPECT_EQ(verdict({once("getppid")}, {once("getppid"), once("getrandom")}), Verdict::regressed);
+}
+
 TEST_F(Doubts, OfFewerRunsSayHowManyAreNeeded) {
   add(times(6, 20), times(6, 21));
   EXPECT_EQ(first().verdict, Verdict::in_doubt);
