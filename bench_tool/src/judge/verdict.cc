@@ -98,8 +98,9 @@ struct Chance {
   std::string_view why;
 };
 
-const std::array<Chance, 3>& chances() {
-  static const std::array<Chance, 3> kAll = {{
+const std::array<Chance, 4>& chances() {
+  static constexpr std::string_view kRandom = "random numbers decide how many it draws";
+  static const std::array<Chance, 4> kAll = {{
       {[](const stats::WindowSummary& window) { return window.opens_kernel_files; },
        false,
        {"read", "readv", "pread64", "preadv", "preadv2", "lseek"},
@@ -109,14 +110,18 @@ const std::array<Chance, 3>& chances() {
        true,
        {"mincore", "write", "read"},
        "it asks which addresses are mapped (mincore), and each process has others"},
-      // Also as mkstemp() and mkdtemp() do: they draw again where a number would make some names more likely.
+      {[](const stats::WindowSummary& window) { return window.find("getrandom") != nullptr; },
+       true,
+       {"getrandom"},
+       kRandom},
+      // mkstemp() and mkdtemp() draw again where a number would make some names more likely.
       {[](const stats::WindowSummary& window) {
-         static constexpr std::array<std::string_view, 4> kDraws = {"getrandom", "openat", "open", "mkdir"};
-         return std::any_of(kDraws.begin(), kDraws.end(), [&](auto name) { return window.find(name) != nullptr; });
+         static constexpr std::array<std::string_view, 3> kMake = {"openat", "open", "mkdir"};
+         return std::any_of(kMake.begin(), kMake.end(), [&](auto name) { return window.find(name) != nullptr; });
        },
        true,
        {"getrandom"},
-       "random numbers decide how many it draws"},
+       kRandom},
   }};
   return kAll;
 }

@@ -104,6 +104,7 @@ TEST(DoubtsOfRandomNumbers, AreOfTestsThatMakeFilesOnBothSides) {
   }
   EXPECT_EQ(verdict({once("openat")}, {once("openat"), once("getppid")}), Verdict::regressed);
   EXPECT_EQ(verdict({once("getppid")}, {once("getppid"), once("getrandom")}), Verdict::regressed);
+  EXPECT_NE(verdict({once("openat")}, {once("getrandom")}), Verdict::in_doubt) << "/dev/urandom is opened no more";
 }
 
 TEST_F(Doubts, OfFewerRunsSayHowManyAreNeeded) {
