@@ -238,8 +238,7 @@ class Uncounted {
     for (const std::string_view filter : window.filters) {
       if (leaves_out(filter)) return fmt::format("only {} was counted", filter);
     }
-    if (!window.is_lower_bound()) return {};
-    return window.incomplete > 0 ? "rows are missing" : "events were lost";
+    return std::string(stats::why_lower_bound(window));
   }
 
  private:

@@ -19,7 +19,7 @@ using otlp::Attributes;
 
 /// Columns of the process, and of the window or syscall, with the attributes that they hold.
 using Columns = std::pair<std::string_view, std::string_view>;
-constexpr std::array<Columns, 10> kProcess = {Columns{"run_id", "syscost.run_id"},
+constexpr std::array<Columns, 11> kProcess = {Columns{"run_id", "syscost.run_id"},
                                               {"started_at", "syscost.started_at"},
                                               {"label", "syscost.label"},
                                               {"host", "host.name"},
@@ -27,6 +27,7 @@ constexpr std::array<Columns, 10> kProcess = {Columns{"run_id", "syscost.run_id"
                                               {"commit", "vcs.ref.head.revision"},
                                               {"build_type", "syscost.build_type"},
                                               {"backend", "syscost.backend"},
+                                              {"filter", "syscost.filter"},
                                               {"program", "service.name"},
                                               {"pid", "process.pid"}};
 constexpr std::array<Columns, 9> kPoint = {Columns{"kind", "syscost.kind"},

@@ -134,9 +134,7 @@ bool tells(const stats::SyscallSummary& call) {
 /// Why the counts of `window` cannot be compared with other tests'; empty if they can.
 std::string reason_against(const stats::WindowSummary& window) {
   if (window.uncounted > 0 || (!window.calls && !window.entries)) return "its calls were not counted";
-  if (window.incomplete > 0) return "rows are missing: the test did not end";
-  if (window.lost.value_or(0) > 0) return "calls were lost";
-  return {};
+  return std::string(stats::why_lower_bound(window));
 }
 
 }  // namespace
@@ -153,10 +151,13 @@ std::uint32_t Behaviours::index_of(const stats::SyscallSummary& call) {
 
 void Behaviours::add(const stats::WindowSummary& window) {
   if (window.kind != "test" || !window.is_ours() || window.is_plain) return;
-  if (std::string reason = reason_against(window); !reason.empty()) {
+  std::string reason = reason_against(window);
+  if (reason.empty() && filters_.value_or(window.filters) != window.filters) reason = "it has another filter";
+  if (!reason.empty()) {
     left_out.push_back({window.name, std::move(reason)});
     return;
   }
+  filters_ = window.filters;
   Behaviour test{window.name, std::string(window.test), std::string(window.program), {}, 0};
   std::map<std::uint32_t, double> counts;
   for (const stats::SyscallSummary& call : window.syscalls) {

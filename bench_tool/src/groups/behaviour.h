@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -115,6 +117,7 @@ class Behaviours {
   std::uint32_t index_of(const stats::SyscallSummary& call);
 
   std::map<std::string, std::uint32_t, std::less<>> indexes_;
+  std::optional<std::set<std::string_view>> filters_;  ///< Of `tests`: calls that a filter left out are no zeros.
 };
 
 /// A coordinate: log2(1 + calls) of a syscall. One call more weighs much if there was none, and little among thousands.

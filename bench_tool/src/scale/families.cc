@@ -167,10 +167,8 @@ bool looks_numbered(const Candidates& candidates, const std::vector<Size>& sizes
 /// Why the samples of one size cannot be used; "" if they can.
 std::string fault_of(const stats::WindowSummary& window) {
   if (std::string outcome = stats::outcome_text(window); !outcome.empty()) return outcome;
-  if (window.lost.value_or(0) != 0) return "events were lost";
-  if (window.incomplete != 0) return "rows are missing";
   if (window.uncounted != 0 && !window.is_plain) return "not counted";
-  return {};
+  return std::string(stats::why_lower_bound(window));
 }
 
 TimeRow time_row(const Family& family, std::string_view title, const std::vector<stats::WindowSummary>& windows,
@@ -213,6 +211,12 @@ void add_laws_and_times(const model::Dataset& data, const std::vector<SizedGroup
   }
   if (family.sizes.size() < 2) {
     family.refusal = "fewer than two sizes have counts";
+    return;
+  }
+  stats::SeenFilters filters;
+  for (const stats::WindowSummary& window : windows) filters.add(window);
+  if (filters.are_several()) {
+    family.refusal = "its sizes were counted under several filters";
     return;
   }
   const auto is_power = [](const Size& size) {

@@ -298,6 +298,11 @@ std::string filter_text(const WindowSummary& window) {
   return text.empty() ? "none" : text;
 }
 
+std::string_view why_lower_bound(const WindowSummary& window) {
+  if (!window.is_lower_bound()) return {};
+  return window.incomplete > 0 ? "rows are missing" : "events were lost";
+}
+
 std::string no_calls_text(const WindowSummary& window) {
   if (window.incomplete > 0) return "its rows are missing";
   if (!window.calls && !window.entries) return "syscalls were not counted";

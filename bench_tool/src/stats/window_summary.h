@@ -184,6 +184,9 @@ bool has_altered(const WindowSummary& window);
 /// `%network`; `none` if everything was counted; `none and %network` if repetitions differ.
 std::string filter_text(const WindowSummary& window);
 
+/// Why its counts are lower bounds: `rows are missing`, `events were lost`; "" if they are not.
+std::string_view why_lower_bound(const WindowSummary& window);
+
 /// What a window without a row of a syscall says: `no syscalls`, `no calls of %network`, or that nothing is known.
 std::string no_calls_text(const WindowSummary& window);
 
@@ -194,6 +197,7 @@ class SeenFilters {
     if (window.calls || window.entries) texts_.insert(filter_text(window));
   }
   bool is_everything() const { return texts_.empty() || (texts_.size() == 1 && *texts_.begin() == "none"); }
+  bool are_several() const { return texts_.size() > 1; }
   /// The filter of all of them; "" if there is none, or if they have several.
   std::string common() const { return texts_.size() == 1 && !is_everything() ? *texts_.begin() : std::string(); }
   /// What figures of their calls are of: `of write`, `under several filters`; "" if everything was counted.

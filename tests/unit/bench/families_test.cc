@@ -137,6 +137,13 @@ TEST(Families, ATestThatFailedOrLostEventsIsLeftOut) {
   EXPECT_EQ(law_of(families[0]), "n");
 }
 
+TEST(Families, OfSeveralFiltersHaveNoLaw) {
+  const auto families = families_in(writes("S/C.W/64", 64) + writes("S/C.W/128", 128, {{"filter", "write"}}) +
+                                    writes("S/C.W/256", 256) + writes("S/C.W/512", 512));
+  EXPECT_EQ(families.at(0).refusal, "its sizes were counted under several filters");
+  EXPECT_TRUE(families[0].rows.empty());
+}
+
 TEST(Families, NumbersOfInstancesAreNoSizes) {
   std::string rows;
   for (int i = 0; i < 6; ++i) rows += writes("All/C.W/" + std::to_string(i), i + 1);

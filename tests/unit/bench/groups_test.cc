@@ -179,13 +179,28 @@ TEST(Groups, LeaveOutTestsWithoutCounts) {
   uncounted.uncounted = 1;
   stats::WindowSummary of_a_tool = counted("S.Tool", {{"write", 1}});
   of_a_tool.origin = "bpftrace";
-  for (const stats::WindowSummary& window : {lossy, uncounted, of_a_tool}) suite.behaviours().add(window);
+  stats::WindowSummary late = counted("S.Late", {{"write", 1}});
+  late.late = 1;
+  for (const stats::WindowSummary& window : {lossy, uncounted, of_a_tool, late}) suite.behaviours().add(window);
   const Grouping grouping = suite.group();
   EXPECT_EQ(grouping.tests, 0U);
   EXPECT_TRUE(grouping.groups.empty());
-  ASSERT_EQ(grouping.left_out.size(), 2U);
-  EXPECT_EQ(grouping.left_out[0].reason, "calls were lost");
+  ASSERT_EQ(grouping.left_out.size(), 3U);
+  EXPECT_EQ(grouping.left_out[0].reason, "events were lost");
   EXPECT_EQ(grouping.left_out[1].reason, "its calls were not counted");
+  EXPECT_EQ(grouping.left_out[2].reason, "events were lost");
+}
+
+TEST(Groups, LeaveOutTestsWithAnotherFilter) {
+  Suite suite;
+  stats::WindowSummary whole = counted("S.Whole", {{"write", 1}});
+  stats::WindowSummary part = counted("S.Part", {{"write", 1}});
+  part.filters = {"write"};
+  for (const stats::WindowSummary& window : {whole, part}) suite.behaviours().add(window);
+  const Grouping grouping = suite.group();
+  EXPECT_EQ(grouping.tests, 1U);
+  ASSERT_EQ(grouping.left_out.size(), 1U);
+  EXPECT_EQ(grouping.left_out[0].reason, "it has another filter");
 }
 
 TEST(Groups, IgnoreWaitsMemoryAndCallsThatVary) {

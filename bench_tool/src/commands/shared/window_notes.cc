@@ -33,6 +33,27 @@ std::string number_of_tests(std::size_t count) {
 
 }  // namespace
 
+std::vector<std::string> loss_warnings(const stats::WindowSummary& window) {
+  std::vector<std::string> out;
+  if (window.lost.value_or(0) > 0) {
+    out.push_back(fmt::format("warning: events lost: {}; every count here is a lower bound", *window.lost));
+  }
+  if (window.late.value_or(0) > 0) {
+    out.push_back(
+        fmt::format("warning: events that came after the window was read: {}; not in its counts", *window.late));
+  }
+  if (window.incomplete > 0) {
+    out.push_back(fmt::format("warning: rows are missing in {} of {} repetitions; every count here is a lower bound",
+                              window.incomplete, window.n));
+  }
+  // If nothing was counted, the empty table says so.
+  if (window.uncounted > 0 && window.uncounted < window.n) {
+    out.push_back(fmt::format("warning: {} of {} repetitions were not counted, so that nothing is known of all of them",
+                              window.uncounted, window.n));
+  }
+  return out;
+}
+
 std::string injected_line(std::uint64_t calls) {
   return fmt::format("{} call{} answered or changed by faults", calls, calls == 1 ? " was" : "s were");
 }

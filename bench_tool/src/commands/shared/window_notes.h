@@ -17,6 +17,10 @@
 
 namespace syscost::bench::commands {
 
+/// Why the counts of `window` are lower bounds, or not known: `warning: events lost: 3; every count here is a lower
+/// bound`.
+std::vector<std::string> loss_warnings(const stats::WindowSummary& window);
+
 /// `3 calls were answered or changed by faults`.
 std::string injected_line(std::uint64_t calls);
 

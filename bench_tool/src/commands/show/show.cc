@@ -65,11 +65,13 @@ std::vector<SitedTest> sited_tests(const model::Dataset& data, const std::vector
   return tests;
 }
 
-/// The message if no test made a call that SYSCALL selects.
-void print_made(const std::string& test, const std::string& asked, const std::set<std::string_view>& made,
+/// The message if no test made a call that SYSCALL selects. `first`: the first of them.
+void print_made(const stats::WindowSummary& first, const std::string& asked, const std::set<std::string_view>& made,
                 std::ostream& err) {
-  const std::string all = made.empty() ? "no syscalls" : fmt::format("{}", fmt::join(made, ", "));
-  err << csv::printable(fmt::format("bench: {} made no {}; it made {}", test, asked, all)) << '\n';
+  std::string all = made.empty() ? stats::no_calls_text(first) : fmt::format("{}", fmt::join(made, ", "));
+  if (!made.empty() || all.starts_with("no ")) all.insert(0, "it made ");
+  const std::string among = first.counted_everything() ? "" : " among the counted calls, " + stats::filter_text(first);
+  err << csv::printable(fmt::format("bench: {} made no {}{}; {}", first.name, asked, among, all)) << '\n';
 }
 
 int show_where(const cli::Options& options, const model::Dataset& data, const std::vector<SitedTest>& tests,
@@ -80,7 +82,7 @@ int show_where(const cli::Options& options, const model::Dataset& data, const st
     for (const SitedTest& test : tests) {
       for (const stats::SyscallSummary& one : test.window.syscalls) made.insert(one.name);
     }
-    print_made(tests.front().window.name, options.syscall, made, err);
+    print_made(tests.front().window, options.syscall, made, err);
     problems.print(err);
     return cli::kExitBadInput;
   }
@@ -177,7 +179,7 @@ int show(const cli::Options& options, const render::Paint& paint, std::ostream& 
     for (const Part& part : parts) {
       for (const stats::SyscallSummary& one : part.window.syscalls) made.insert(one.name);
     }
-    print_made(parts.front().window.name, options.syscall, made, err);
+    print_made(parts.front().window, options.syscall, made, err);
     return fail();
   }
   return print({.json = [&] { return show_json(data, parts, options.is_fine); },

@@ -143,9 +143,7 @@ std::string part_text(const ShownWindow& part, std::pair<std::size_t, std::size_
   }
   if (!window.counted_everything()) out += "  filter " + stats::filter_text(window);
   out += "  latencies in ns\n";
-  if (window.lost.value_or(0) > 0) {
-    out += paint.yellow(fmt::format("warning: {} events lost: counts are lower bounds", *window.lost)) + '\n';
-  }
+  for (const std::string& warning : loss_warnings(window)) out += paint.yellow(warning) + '\n';
   if (const std::string left = left_details(window); !left.empty()) out += "left open: " + left + '\n';
   std::vector<MovedBytes> moved;
   for (const SyscallLatency& one : part.syscalls)

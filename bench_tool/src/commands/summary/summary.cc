@@ -121,25 +121,6 @@ bool may_not_return(std::string_view syscall) {
   return std::find(kCalls.begin(), kCalls.end(), syscall) != kCalls.end();
 }
 
-void add_losses(const stats::WindowSummary& window, std::vector<std::string>& out) {
-  if (window.lost.value_or(0) > 0) {
-    out.push_back(fmt::format("warning: events lost: {}; every count here is a lower bound", *window.lost));
-  }
-  if (window.late.value_or(0) > 0) {
-    out.push_back(
-        fmt::format("warning: events that came after the window was read: {}; not in its counts", *window.late));
-  }
-  if (window.incomplete > 0) {
-    out.push_back(fmt::format("warning: rows are missing in {} of {} repetitions; every count here is a lower bound",
-                              window.incomplete, window.n));
-  }
-  // If nothing was counted, the empty table says so.
-  if (window.uncounted > 0 && window.uncounted < window.n) {
-    out.push_back(fmt::format("warning: {} of {} repetitions were not counted, so that nothing is known of all of them",
-                              window.uncounted, window.n));
-  }
-}
-
 void add_syscall_remarks(const stats::SyscallSummary& syscall, std::vector<std::string>& out) {
   if (syscall.denied.value_or(0) > 0) {
     out.push_back(
@@ -166,8 +147,7 @@ void add_syscall_remarks(const stats::SyscallSummary& syscall, std::vector<std::
 }  // namespace
 
 std::vector<std::string> remarks(const SummarizedRun& run, const stats::WindowSummary& window) {
-  std::vector<std::string> out;
-  add_losses(window, out);
+  std::vector<std::string> out = loss_warnings(window);
   // A tool observes a window of ours, and that window has the remarks.
   if (!window.is_ours()) return out;
   if (const auto found = run.findings.find(window.name); found != run.findings.end()) {

@@ -150,12 +150,13 @@ std::string show_where_text(const std::vector<SitedTest>& tests, const cli::Opti
     } else if (window.n > 1) {
       head = fmt::format("  n={}, sums", window.n);
     }
+    if (!window.counted_everything()) head += "  filter " + stats::filter_text(window);
     if (options.format == cli::Format::md) {
       out += render::code_span(window.name) + render::escaped_markdown(head) + "\n\n";
     } else {
       out += paint.bold(window.name) + head + '\n';
     }
-    out += test.sites.empty() ? line("no syscalls", options) : tables_of(test.sites, false, options);
+    out += test.sites.empty() ? line(stats::no_calls_text(window), options) : tables_of(test.sites, false, options);
   }
   return out;
 }
