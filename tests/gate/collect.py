@@ -100,11 +100,20 @@ class Collection:
         return {**self.same, "TMPDIR": str(scratch), "TEST_TMPDIR": str(scratch), "SYSCOST_CSV": str(output), "SYSCOST_BACKEND": backend, **more}
 
     def longest(self):
-        return LONGEST * (1 + self.args.load)
+        return SUITES[self.name].get("longest", LONGEST) * (1 + self.args.load)
 
     def run_program(self, test, output, backend, **more):
-        output.unlink(missing_ok=True)
-        run_quietly([*self.inside(), *test["command"]], test["folder"], longest=self.longest(), **{**self.variables(output, backend, **more), **test["variables"]})
+        """Runs one program. One that hangs runs again, as in run_suite()."""
+        variables = {**self.variables(output, backend, **more), **test["variables"]}
+        for hung in range(MOST_TRIES):
+            output.unlink(missing_ok=True)
+            try:
+                run_quietly([*self.inside(), *test["command"]], test["folder"], longest=self.longest(), **variables)
+                return
+            except subprocess.TimeoutExpired:
+                print(f"{self.name}: {test['name']} hung", flush=True)
+                if hung + 1 == MOST_TRIES:
+                    raise
 
     def run_suite(self, condition, number):
         """The whole suite once, by ctest."""
