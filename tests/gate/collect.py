@@ -2,22 +2,22 @@
 """The runs that tests/gate/measure judges: whole suites, unchanged, and single programs with one system call more.
 
 Everything is kept in files, `WORK/gate/SUITE/CONDITION/run-00.csv` and `slip-000.csv`, so that a measurement that was
-stopped goes on where it was. A condition is a backend, alone (`ebpf`) or on a busy machine (`ebpf-load-8`). A suite runs as its users run it, by ctest. Its temporary folder is empty before each
-run, as on a machine that CI has just started.
+stopped goes on where it was. A condition is a backend, alone (`ebpf`) or on a busy machine (`ebpf-load-8`). The programs
+of a suite run one after the other, as ctest runs them. Their temporary folder is empty before each, as on a machine that
+CI has just started.
 """
 import fcntl
 import json
 import random
-import re
 import shutil
 import subprocess
 import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from programs import LONGEST, SUITES, environment, give_up, programs_of, run_quietly
+from programs import LONGEST, SUITES, give_up, programs_of, run_quietly
 
-MOST_TRIES = 3  # of a suite of which a program hangs
+MOST_TRIES = 5  # of a program that hangs
 SLIPPED = ["getppid", "lseek", "write", "read", "openat"]
 
 
@@ -103,41 +103,34 @@ class Collection:
         return SUITES[self.name].get("longest", LONGEST) * (1 + self.args.load)
 
     def run_program(self, test, output, backend, **more):
-        """Runs one program. One that hangs runs again, as in run_suite()."""
+        """Runs one program. One that hangs is red in any CI, so it runs again. Returns how often it hung."""
         variables = {**self.variables(output, backend, **more), **test["variables"]}
         for hung in range(MOST_TRIES):
             output.unlink(missing_ok=True)
             try:
                 run_quietly([*self.inside(), *test["command"]], test["folder"], longest=self.longest(), **variables)
-                return
+                return hung
             except subprocess.TimeoutExpired:
-                print(f"{self.name}: {test['name']} hung", flush=True)
-                if hung + 1 == MOST_TRIES:
-                    raise
+                continue
+        return give_up(f"{self.name}: {test['name']} hung {MOST_TRIES} times")
 
     def run_suite(self, condition, number):
-        """The whole suite once, by ctest."""
-        backend = backend_of(condition)
+        """The whole suite once: its programs one after the other, as ctest runs them, into one file."""
         output = self.place / condition / f"run-{number:02}.csv"
         if output.exists():
             return False
         output.parent.mkdir(exist_ok=True)
-        partial = output.with_suffix(".partial")
-        partial.unlink(missing_ok=True)
-        names = "|".join(re.escape(test["name"]) for test in self.programs())
-        began = time.monotonic()
-        command = [*self.inside(), "ctest", "-R", f"^({names})$", "--timeout", str(self.longest())]
-        for hung in range(MOST_TRIES):
-            done = subprocess.run(command, cwd=self.folder, env=environment(**self.variables(partial, backend)), capture_output=True, text=True,
-                                  errors="replace", check=False)
-            if "***Timeout" not in done.stdout or hung + 1 == MOST_TRIES:
-                break
-            # A program that hangs is red in any CI. cpr's test server waits for a signal that may have come before.
-            print(f"{self.name} {condition} run {number} once more: a program hung", flush=True)
-            partial.unlink(missing_ok=True)
-        if not partial.exists():
-            give_up(f"{self.name}: ctest wrote no rows under {condition}: {done.stdout[-500:]}{done.stderr[-500:]}")
-        output.with_suffix(".log").write_text(f"{time.monotonic() - began:.1f} s, {hung} times a program hung\n{done.stdout[-3000:]}", encoding="utf-8")
+        partial, part = output.with_suffix(".partial"), output.with_suffix(".part")
+        began, hung = time.monotonic(), 0
+        with partial.open("wb") as run:
+            for test in self.programs():
+                hung += self.run_program(test, part, backend_of(condition), SYSCOST_RUN_ID=f"run-{number}")
+                if not part.exists():
+                    give_up(f"{self.name}: {test['name']} wrote no rows under {condition}")
+                head, _, rows = part.read_bytes().partition(b"\n")
+                run.write(rows if run.tell() else head + b"\n" + rows)
+        part.unlink(missing_ok=True)
+        output.with_suffix(".log").write_text(f"{time.monotonic() - began:.1f} s, {hung} times a program hung\n", encoding="utf-8")
         partial.rename(output)
         return True
 

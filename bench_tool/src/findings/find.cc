@@ -11,6 +11,7 @@
 
 #include "findings/thresholds.h"
 #include "findings/window_calls.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 #include "syscost/schema.h"
 

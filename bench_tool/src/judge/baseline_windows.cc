@@ -15,6 +15,7 @@
 #include "judge/verdict.h"
 #include "model/row_parser.h"
 #include "stats/repetitions.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::judge {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "judge/direction.h"
+#include "stats/summaries.h"
 
 namespace syscost::bench::judge {
 namespace {

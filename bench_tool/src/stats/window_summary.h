@@ -9,8 +9,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -217,36 +215,11 @@ std::string outcome_text(const WindowSummary& window);
 /// they are, asked or not, for loops and where counts belong to other iterations than times. Views point into `data`.
 WindowSummary summarize(const model::Dataset& data, const model::Group& group, bool per_iteration);
 
-/// Sets is_of_threaded_program: `windows` are all that a side has.
-void note_threaded_programs(std::vector<WindowSummary>& windows);
-
-/// Sets is_reordered for windows of these tests (program and test), and of their suites.
-void note_reordered(const std::set<std::pair<std::string, std::string>>& tests, std::vector<WindowSummary>& windows);
-
-/// A test's scopes and loops may read what it has opened.
-void note_kernel_files(std::vector<WindowSummary>& windows);
-
-/// summarize() of each of `groups`, in their order, on all cores; and what the two functions above note.
-std::vector<WindowSummary> summarize_all(const model::Dataset& data, const std::vector<model::Group>& groups,
-                                         bool per_iteration);
-
-/// Calls `take` with the summary of each of `groups` and its index, in their order, on the caller's thread; summaries
-/// are made on all cores, some hundred at a time. A summary is some hundred times as large as the line that is printed
-/// of it, so those of a large run are not kept.
-void for_each_summary(const model::Dataset& data, const std::vector<model::Group>& groups, bool per_iteration,
-                      const std::function<void(std::size_t, WindowSummary&&)>& take);
-
 /// True if no call of `window` is counted in another one, too: a scope lies in its test, and a loop's figures are of a
 /// pass.
 inline bool adds_up(const WindowSummary& window) {
   const bool is_whole = window.kind == "test" || window.is_set_up() || window.kind == "process";
   return is_whole && window.is_ours() && !window.is_per_iteration;
 }
-
-/// A set-up that made no call has no row. Still, its first call is a regression. If its tests ran on `side`, this makes
-/// an empty window for it there, as the counterpart of `other`, and keeps it in `made`. Null if `other` is no set-up,
-/// or `side` has no such tests.
-const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
-                                   std::deque<WindowSummary>& made);
 
 }  // namespace syscost::bench::stats

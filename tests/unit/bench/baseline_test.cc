@@ -20,6 +20,7 @@
 #include "judge/verdict.h"
 #include "model/dataset.h"
 #include "model/loader.h"
+#include "stats/summaries.h"
 
 namespace syscost::bench {
 namespace {

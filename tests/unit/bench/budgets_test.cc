@@ -2,6 +2,7 @@
 //
 // Budgets: what the file may say, which tests a pattern means, and what exceeds a limit. Messages are in tests/cli.
 #include "budgets/budget.h"
+#include "budgets/limits.h"
 
 #include <gtest/gtest.h>
 

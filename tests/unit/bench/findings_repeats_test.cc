@@ -16,6 +16,7 @@
 #include "loaded.h"
 #include "made_trace.h"
 #include "model/dataset.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::findings {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "stats/summaries.h"
 #include "windows.h"
 
 namespace syscost::bench::judge {

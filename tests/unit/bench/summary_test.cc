@@ -11,6 +11,7 @@
 #include "csv_text.h"
 #include "loaded.h"
 #include "model/dataset.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench {

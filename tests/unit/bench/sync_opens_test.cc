@@ -13,6 +13,7 @@
 #include "judge/verdict.h"
 #include "loaded.h"
 #include "model/baseline.h"
+#include "stats/summaries.h"
 #include "windows.h"
 
 namespace syscost::bench::judge {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "judge/verdict.h"
+#include "stats/summaries.h"
 #include "windows.h"
 
 namespace syscost::bench::judge {

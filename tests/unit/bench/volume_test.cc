@@ -18,6 +18,7 @@
 #include "make_rows.h"
 #include "model/dataset.h"
 #include "model/loader.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench {

@@ -23,6 +23,7 @@
 #include "model/programs.h"
 #include "model/test_order.h"
 #include "render/output_file.h"
+#include "stats/summaries.h"
 
 namespace syscost::bench::commands {
 namespace {

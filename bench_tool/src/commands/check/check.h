@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "budgets/budget.h"
+#include "budgets/limits.h"
 #include "cli/options.h"
 #include "commands/compare/compare.h"
 #include "commands/shared/site_text.h"

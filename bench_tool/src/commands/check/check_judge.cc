@@ -28,6 +28,7 @@
 #include "model/site.h"
 #include "model/test_order.h"
 #include "stats/processes.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {

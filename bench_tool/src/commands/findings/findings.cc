@@ -23,6 +23,7 @@
 #include "model/loader.h"
 #include "model/test_locations.h"
 #include "render/table.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {

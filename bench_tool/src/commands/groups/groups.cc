@@ -21,6 +21,7 @@
 #include "render/numbers.h"
 #include "render/table.h"
 #include "render/terminal.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {

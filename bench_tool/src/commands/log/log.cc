@@ -26,6 +26,7 @@
 #include "judge/site_changes.h"
 #include "model/programs.h"
 #include "model/site.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {

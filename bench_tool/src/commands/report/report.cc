@@ -39,6 +39,7 @@
 #include "report/totals.h"
 #include "stats/latency.h"
 #include "stats/sites.h"
+#include "stats/summaries.h"
 #include "trace/trace_file.h"
 
 namespace syscost::bench::commands {

@@ -13,6 +13,7 @@
 #include "csv/text.h"
 #include "model/choice.h"
 #include "model/incomplete_run.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 #include "syscost/schema.h"
 

@@ -23,6 +23,7 @@
 #include "model/dataset.h"
 #include "model/loader.h"
 #include "render/table.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 
 namespace syscost::bench::commands {

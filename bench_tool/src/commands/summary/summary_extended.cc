@@ -16,6 +16,7 @@
 #include "model/dataset.h"
 #include "model/loader.h"
 #include "render/table.h"
+#include "stats/summaries.h"
 #include "stats/window_summary.h"
 #include "syscost/schema.h"
 
