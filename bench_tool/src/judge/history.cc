@@ -8,6 +8,7 @@
 #include <random>
 #include <utility>
 
+#include "judge/comparability.h"
 #include "model/run_selection.h"
 #include "stats/repetitions.h"
 
@@ -50,11 +51,18 @@ class CountSteps {
       : data_(data), test_(test), samples_(samples), policy_(policy) {}
 
   void take(std::size_t index, HistoryRun& run) {
-    if (!run.window) return;
+    if (!run.window || !is_counted(*run.window)) return;
     if (!before_.empty()) {
       stats::WindowSummary all = pooled(before_);
       const Comparison change = compare_windows(&all, &*run.window, policy_);
-      if ((has_no_answer(change.verdict) && change.verdict != Verdict::in_doubt) || change.has_fault) return;
+      if (change.has_fault) return;
+      if (change.verdict == Verdict::incomparable) {
+        // Counted in another way from here on, as with another filter.
+        before_ = {index};
+        older_.clear();
+        return;
+      }
+      if (has_no_answer(change.verdict) && change.verdict != Verdict::in_doubt) return;
       if (is_step(change)) {
         run.before = std::move(all);
         run.step = change;
@@ -66,6 +74,11 @@ class CountSteps {
   }
 
  private:
+  /// It can be held against other runs.
+  static bool is_counted(const stats::WindowSummary& window) {
+    return (window.calls || window.entries) && window.uncounted == 0 && !find_fault(window, window);
+  }
+
   static bool is_step(const Comparison& change) {
     return std::any_of(change.deltas.begin(), change.deltas.end(), [](const Delta& delta) {
       return delta.is_gated() && (delta.change == Change::grew || delta.change == Change::shrank);

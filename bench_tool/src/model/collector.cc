@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -16,6 +20,29 @@
 #include "syscost/schema.h"
 
 namespace syscost::bench::model {
+namespace {
+
+/// Children are counted with the window that they ran in. Their own rows do not know what was lost there.
+void note_losses_around(Dataset& data) {
+  // Process, test, repetition; the set-up or tear-down of a suite, else none.
+  using Place = std::tuple<std::uint32_t, std::uint64_t, NameId, std::uint32_t, NameId>;
+  std::map<Place, const Totals*> windows;
+  const auto is_lossy = [](const Totals& totals) { return totals.late.value_or(0) + totals.lost.value_or(0) > 0; };
+  for (const Sample& one : data.samples) {
+    const std::string& kind = data.text(one.kind);
+    const bool is_whole = kind == "test" || kind == "suite" || kind == "environment";
+    if (!is_whole || !is_lossy(one.totals) || data.text(one.origin) != schema::kOriginSyscost) continue;
+    windows.emplace(Place{one.context, one.pid, one.test, one.repetition, one.window}, &one.totals);
+  }
+  if (windows.empty()) return;
+  for (Sample& one : data.samples) {
+    if (data.text(one.kind) != "process") continue;
+    const auto found = windows.find({one.context, one.pid, one.test, one.repetition, one.parent});
+    if (found != windows.end()) one.around = {found->second->late, found->second->lost};
+  }
+}
+
+}  // namespace
 
 void Collector::begin_file(const std::string& file, const std::string& only_run) {
   data_.files.push_back(file);
@@ -124,6 +151,7 @@ Dataset Collector::finish(const std::string& name) {
   data_.index();
   duplicates_.drop_scattered(data_);
   duplicates_.report(data_, problems_);
+  note_losses_around(data_);
   if (data_.has_sites) fold_sites(data_, options_.keep_sites);
   tell_programs_apart({&data_});
   for (const NameId test : left_out_tests_) data_.left_out_tests.push_back(data_.text(test));

@@ -90,6 +90,12 @@ struct Totals {
 };
 
 /// One window in one repetition: its key, its totals, its syscalls.
+/// Events of a window that are in none of its counts.
+struct Losses {
+  Measured late;
+  Measured lost;
+};
+
 struct Sample {
   std::uint32_t context = 0;
   std::uint32_t repetition = 0;
@@ -102,6 +108,7 @@ struct Sample {
   std::uint32_t totals_line = 0;  ///< Line of its `test` row; 0 = there is none, so its numbers may be incomplete.
   std::uint32_t totals_file = 0;  ///< Index into Dataset::files.
   Totals totals;
+  Losses around;  ///< Of a test's or set-up's children: those of the window, among which theirs are.
 };
 
 class Dataset {

@@ -30,7 +30,9 @@ void add_bound(std::optional<std::uint64_t>& bound, const model::Measured& numbe
 }
 
 void add_to(std::optional<std::uint64_t>& sum, const model::Measured& number) {
-  sum = sum && number.has_value() ? std::optional(*sum + *number) : std::nullopt;
+  std::uint64_t all = 0;
+  const bool is_known = sum && number.has_value() && !__builtin_add_overflow(*sum, *number, &all);
+  sum = is_known ? std::optional(all) : std::nullopt;
 }
 
 }  // namespace

@@ -4,12 +4,20 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "model/dataset.h"
 
 namespace syscost::bench::stats {
+
+/// Run, host, start and process id. In one run, two processes may have one id: the first process of a container is 1.
+using Process = std::tuple<model::NameId, model::NameId, model::NameId, std::uint64_t>;
+
+/// The process of a sample.
+Process process_of(const model::Dataset& data, std::uint32_t sample);
 
 /// The most processes of one run in which a test or a benchmark ran and did not fail; 0 for other windows.
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "model/row_parser.h"
+#include "stats/processes.h"
 
 namespace syscost::bench::stats {
 
@@ -29,13 +30,12 @@ std::optional<Spread> spread_in(std::span<double> values) {
 }
 
 LeftByTurn left_by_turn(const model::Dataset& data, const model::Group& group, model::Measured model::Totals::*number) {
-  using Process = std::pair<model::NameId, std::uint64_t>;
   std::map<Process, std::map<std::uint32_t, double>> left_in;  // of each process, by repetition
   for (const std::uint32_t index : group.samples) {
     const model::Sample& sample = data.samples[index];
     const model::Measured& left = sample.totals.*number;
     if (!left.has_value()) continue;
-    left_in[{data.context(sample).run_id, sample.pid}].emplace(sample.repetition, static_cast<double>(*left));
+    left_in[process_of(data, index)].emplace(sample.repetition, static_cast<double>(*left));
   }
   LeftByTurn out;
   for (const auto& [process, turns] : left_in) {

@@ -35,9 +35,9 @@ void note_reordered(const std::set<std::pair<std::string, std::string>>& tests, 
 /// A test's scopes and loops may read what it has opened.
 void note_kernel_files(std::vector<WindowSummary>& windows);
 
-/// A set-up that made no call has no row. Still, its first call is a regression. If its tests ran on `side`, this makes
-/// an empty window for it there, as the counterpart of `other`, and keeps it in `made`. Null if `other` is no set-up,
-/// or `side` has no such tests.
+/// A set-up that made no call has no row. Still, its first call is a regression. If its tests were counted on `side`,
+/// this makes an empty window for it there, as the counterpart of `other`, and keeps it in `made`. Null if `other` is
+/// no set-up, or `side` has no such tests.
 const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
                                    std::deque<WindowSummary>& made);
 

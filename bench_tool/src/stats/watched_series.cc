@@ -87,8 +87,11 @@ WatchedInterval interval_of(const model::Dataset& data, std::uint32_t index) {
   interval.seconds = static_cast<double>(sample.totals.wall_ns.value_or(0)) / kNsPerSecond;
   interval.has_losses = sample.totals.late.value_or(0) + sample.totals.lost.value_or(0) > 0;
   interval.sample = index;
+  const model::Measured& all = sample.totals.calls.has_value() ? sample.totals.calls : sample.totals.entries;
+  std::uint64_t in_rows = 0;
   for (const model::SyscallRow& row : data.rows_of(index)) {
     if (!row.calls.has_value() && !row.entries.has_value()) continue;  // not counted, which is not 0
+    in_rows += sample.totals.calls.has_value() ? row.calls.value_or(0) : row.entries.value_or(0);
     const auto [found, is_new] = interval.by_syscall.try_emplace(data.text(row.syscall));
     IntervalCalls& calls = found->second;
     calls.calls += number_of(row.calls, row.entries);
@@ -102,6 +105,7 @@ WatchedInterval interval_of(const model::Dataset& data, std::uint32_t index) {
       add(calls.kernel_ns, optional_of(row.latency_sum_ns));
     }
   }
+  interval.is_whole = all.has_value() && in_rows == *all;
   return interval;
 }
 
@@ -110,7 +114,7 @@ std::optional<double> value_of(const WatchedInterval& interval, const std::strin
                                double seconds) {
   const auto found = interval.by_syscall.find(syscall);
   if (found == interval.by_syscall.end()) {
-    return what == Watched::time_per_call ? std::nullopt : std::optional(0.0);
+    return what == Watched::time_per_call || !interval.is_whole ? std::nullopt : std::optional(0.0);
   }
   const IntervalCalls& calls = found->second;
   switch (what) {

@@ -60,6 +60,8 @@ struct WatchedInterval {
   double begin_s = 0;        ///< Since the first interval began.
   double seconds = 0;
   bool has_losses = false;  ///< Its counts are lower bounds.
+  bool is_whole =
+      false;  ///< It was counted, and its rows add up to its totals. Else a syscall without a row is unknown.
   std::map<std::string, IntervalCalls, std::less<>> by_syscall;
   std::uint32_t sample = 0;
 };

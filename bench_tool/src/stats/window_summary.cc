@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <span>
@@ -21,22 +22,32 @@ using model::Measured;
 using model::SyscallRow;
 using model::Totals;
 
+/// A sum that is too large is the largest number.
+std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t all = 0;
+  return __builtin_add_overflow(a, b, &all) ? std::numeric_limits<std::uint64_t>::max() : all;
+}
+
 std::optional<std::uint64_t> sum(const Series& series, Measured SyscallRow::*field) {
   std::uint64_t total = 0;
   for (const SyscallRow* row : series.by_sample) {
     if (row == nullptr) continue;
     if (!(row->*field).has_value()) return std::nullopt;
-    total += *(row->*field);
+    total = sum(total, *(row->*field));
   }
   return total;
 }
 
-std::optional<std::uint64_t> sum(const model::Dataset& data, const model::Group& group, Measured Totals::*field) {
-  std::uint64_t total = 0;
-  for (std::uint32_t sample : group.samples) {
-    const Measured& number = data.samples[sample].totals.*field;
-    if (!number.has_value()) return std::nullopt;
-    total += *number;
+/// What is known to be lost. nullopt if nothing is known of any repetition.
+std::optional<std::uint64_t> losses(const model::Dataset& data, const model::Group& group,
+                                    Measured model::Losses::*field) {
+  std::optional<std::uint64_t> total;
+  for (const std::uint32_t index : group.samples) {
+    const model::Sample& sample = data.samples[index];
+    for (const Measured& number :
+         {model::Losses{sample.totals.late, sample.totals.lost}.*field, sample.around.*field}) {
+      if (number.has_value()) total = sum(total.value_or(0), *number);
+    }
   }
   return total;
 }
@@ -156,7 +167,7 @@ SyscallSummary summarize_syscall(const model::Dataset& data, const Series& serie
 
 /// Fills in what the processor times are judged by.
 void add_cpu_times(const model::Dataset& data, const model::Group& group, WindowSummary& out) {
-  std::map<std::pair<model::NameId, std::uint64_t>, std::vector<double>> by_process;
+  std::map<Process, std::vector<double>> by_process;
   CpuSamples cpu;
   cpu.least_ns = Measured::kLargest;
   for (std::uint32_t index : group.samples) {
@@ -167,7 +178,7 @@ void add_cpu_times(const model::Dataset& data, const model::Group& group, Window
     cpu.least_ns = std::min(cpu.least_ns, *total_ns);
     const double passes = out.is_per_iteration ? static_cast<double>(*sample.totals.iterations) : 1.0;
     cpu.times_ns.push_back(static_cast<double>(*total_ns) / passes);
-    by_process[{data.context(sample).run_id, sample.pid}].push_back(cpu.times_ns.back());
+    by_process[process_of(data, index)].push_back(cpu.times_ns.back());
   }
   for (auto& [process, times] : by_process) cpu.process_times_ns.push_back(spread_of(std::move(times))->median);
   out.cpu_ns = spread_of(cpu.times_ns);
@@ -176,7 +187,7 @@ void add_cpu_times(const model::Dataset& data, const model::Group& group, Window
 
 /// Fills in what the wall times are judged by.
 void add_times(const model::Dataset& data, const model::Group& group, WindowSummary& out) {
-  std::map<std::pair<model::NameId, std::uint64_t>, std::vector<double>> by_process;
+  std::map<Process, std::vector<double>> by_process;
   for (std::uint32_t index : group.samples) {
     const model::Sample& sample = data.samples[index];
     const model::Context& context = data.context(sample);
@@ -187,7 +198,7 @@ void add_times(const model::Dataset& data, const model::Group& group, WindowSumm
     }
     const double passes = out.is_per_iteration ? static_cast<double>(*sample.totals.iterations) : 1.0;
     out.times_ns.push_back(static_cast<double>(*sample.totals.wall_ns) / passes);
-    by_process[{context.run_id, sample.pid}].push_back(out.times_ns.back());
+    by_process[process_of(data, index)].push_back(out.times_ns.back());
   }
   for (auto& [process, times] : by_process) out.process_times_ns.push_back(spread_of(std::move(times))->median);
 }
@@ -373,8 +384,8 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.threads_by_turn = left_by_turn(data, group, &Totals::threads_left);
   out.children_by_turn = left_by_turn(data, group, &Totals::children_left);
   out.mapped_bytes_by_turn = left_by_turn(data, group, &Totals::mapped_bytes_left);
-  out.late = sum(data, group, &Totals::late);
-  out.lost = sum(data, group, &Totals::lost);
+  out.late = losses(data, group, &model::Losses::late);
+  out.lost = losses(data, group, &model::Losses::lost);
 
   out.altered = altered_in(all);
   out.syscalls.reserve(all.size());

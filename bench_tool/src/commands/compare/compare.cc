@@ -175,8 +175,10 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
     return Conclusion{cli::kExitNoVerdict, "no answer, exit code 3: " + why};
   };
   if (counts && judged_nothing(rows)) {
-    return no_answer(
-        in_one_sentence({unjudged + (left_out.empty() ? ", and no other was judged" : ""), result.budgets}));
+    return no_answer(in_one_sentence({unjudged.empty()   ? "no test has a verdict"
+                                      : left_out.empty() ? unjudged + ", and no other was judged"
+                                                         : unjudged,
+                                      result.budgets}));
   }
   if (has_timed && compared_no_time(rows, options.gate)) {
     return no_answer(in_one_sentence({unjudged, result.budgets}));

@@ -116,9 +116,10 @@ bool is_sync(const Delta& delta) {
   return judge::family_of(delta.syscall) == judge::Family::syncs;
 }
 
-/// True if it can be compared with later runs.
+/// True if it can be compared with later runs. Benchmarks of Google Benchmark's own JSON have no counts.
 bool can_be_compared_later(const WindowSummary& window) {
-  return window.outcomes.count("skipped") == 0 && !judge::find_fault(window, window);
+  const bool is_counted = window.is_plain || ((window.calls || window.entries) && window.uncounted == 0);
+  return is_counted && window.outcomes.count("skipped") == 0 && !judge::find_fault(window, window);
 }
 
 /// Runs may have been asked for other details. A count that one of them has whole is compared as a whole.
@@ -205,8 +206,20 @@ class History {
       if (can_be_compared_later(*now.window)) before = std::move(now);
       return;
     }
+    if (before.window->filters != now.window->filters) use_filter(test, *now.window);
     comparisons_.push_back(judge::compare_windows(before.window, now.window, policy_));
     rows_.push_back({test, std::move(now)});
+  }
+
+  /// A run with another filter hides no change between those before and after it: each filter has its own last run.
+  void use_filter(std::size_t test, const WindowSummary& now) {
+    Known& before = known_[test];
+    std::map<std::string, Known>& others = of_filters_[test];
+    const auto found = others.find(stats::filter_text(now));
+    if (found == others.end()) return;
+    Known last = found->second;
+    last.fault = before.fault;
+    others[stats::filter_text(*before.window)] = std::exchange(before, std::move(last));
   }
 
   /// A set-up without calls has no row. A test is missing if its program ran all its tests.
@@ -254,6 +267,9 @@ class History {
         if (has_entered) entered.push_back(&kept);
         if (!has_entered || has_line(kept, leaves_)) left.push_back(&kept);
       }
+      if (before.window->filters != now.window->filters) {
+        of_filters_[rows_[i].test][stats::filter_text(*before.window)] = before;
+      }
       now.syncs = std::move(before.syncs);
       std::swap(before, now);  // the rows still need the windows of before
     }
@@ -287,6 +303,7 @@ class History {
   std::vector<Group> tests_;
   std::map<model::NameId, std::map<std::size_t, std::vector<std::uint32_t>>> samples_;
   std::vector<Known> known_;
+  std::map<std::size_t, std::map<std::string, Known>> of_filters_;  ///< By test: of each filter but that of known_.
   std::shared_ptr<RunWindows> last_;
   std::vector<Row> rows_;                ///< Those of the run that is judged.
   std::vector<Comparison> comparisons_;  ///< One for each.

@@ -71,6 +71,8 @@ Json run_json(const TestLog& log, const HistoryRun& run) {
   out["calls"] = render::to_json(run.window->calls);
   out["entries"] = render::to_json(run.window->entries);
   out["errors"] = render::to_json(run.window->errors);
+  out["filter"] = run.window->counted_everything() ? Json(nullptr) : Json(stats::filter_text(*run.window));
+  out["lost_sum"] = render::to_json(run.window->lost);
   out["wall_ns"] = render::to_json(run.window->wall_ns);
   out["cpu_ns"] = render::to_json(run.window->cpu_ns);
   out["step"] = run.step ? comparison_json(*run.step) : Json(nullptr);

@@ -39,15 +39,20 @@ std::string minutes_of(std::string time) {
   return time.substr(0, kMinutes);
 }
 
-/// The bar shows calls. If they are unknown it shows entries into the kernel, and if nothing was counted, times.
-const stats::Numbers& height_of(const WindowSummary& window) {
-  if (window.calls) return window.calls;
-  return window.entries ? window.entries : window.wall_ns;
+using Height = stats::Numbers WindowSummary::*;
+
+/// The bars show calls. If no run knows them they show entries into the kernel, and if nothing was counted, times.
+Height height_of(const TestLog& log) {
+  for (const Height height : {&WindowSummary::calls, &WindowSummary::entries}) {
+    const auto has = [&](const HistoryRun& run) { return run.window && ((*run.window).*height); };
+    if (std::any_of(log.runs.begin(), log.runs.end(), has)) return height;
+  }
+  return &WindowSummary::wall_ns;
 }
 
-std::string bar(const HistoryRun& run, double most, std::size_t width) {
-  if (!run.window || !height_of(*run.window) || most <= 0) return {};
-  const double share = height_of(*run.window)->median / most;
+std::string bar(const HistoryRun& run, Height height, double most, std::size_t width) {
+  if (!run.window || !((*run.window).*height) || most <= 0) return {};
+  const double share = ((*run.window).*height)->median / most;
   const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(width)));
   return std::string(share > 0 ? std::max<std::size_t>(filled, 1) : 0, '@');
 }
@@ -60,7 +65,11 @@ std::string calls_text(const HistoryRun& run) {
   if (!run.window) return "not run";
   const stats::Numbers& numbers = run.window->calls ? run.window->calls : run.window->entries;
   if (!numbers && run.window->is_plain) return {};
-  return render::count(numbers) + (!run.window->calls && numbers ? " entries" : "");
+  std::string text = render::count(numbers);
+  if (numbers && run.window->is_lower_bound()) text.insert(0, "at least ");
+  if (!run.window->calls && numbers) text += " entries";
+  if (numbers && !run.window->counted_everything()) text += " of " + stats::filter_text(*run.window);
+  return text;
 }
 
 using Row = std::vector<std::string>;
@@ -76,9 +85,10 @@ render::Table log_table(const TestLog& log, std::size_t width) {
                                               {"wall", Align::right},
                                               {"cpu", Align::right},
                                               {"outcome"}};
+  const Height height = height_of(log);
   double most = 0;
   for (const HistoryRun& run : log.runs) {
-    if (run.window && height_of(*run.window)) most = std::max(most, height_of(*run.window)->median);
+    if (run.window && ((*run.window).*height)) most = std::max(most, ((*run.window).*height)->median);
   }
   const std::size_t bar_width = width != 0 && width < render::kWideScreen ? kNarrowBarWidth : kBarWidth;
   std::vector<Row> rows;
@@ -87,8 +97,8 @@ render::Table log_table(const TestLog& log, std::size_t width) {
     rows.push_back(
         {minutes_of(log.data->text(context.started_at)), context.is_plain ? std::string() : log.data->text(run.run_id),
          log.data->text(context.label), log.data->text(context.commit).substr(0, kFewCommitDigits), calls_text(run),
-         bar(run, most, bar_width), duration_of(run, &WindowSummary::wall_ns), duration_of(run, &WindowSummary::cpu_ns),
-         run.window ? stats::outcome_text(*run.window) : std::string()});
+         bar(run, height, most, bar_width), duration_of(run, &WindowSummary::wall_ns),
+         duration_of(run, &WindowSummary::cpu_ns), run.window ? stats::outcome_text(*run.window) : std::string()});
   }
   for (std::size_t i = columns.size(); i-- > 0;) {
     if (std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return !row[i].empty(); })) continue;

@@ -23,29 +23,35 @@ namespace {
 
 struct RunEntry {
   std::string file, id, started_at, label, commit, backend;
+  std::string last_start;  ///< Of its programs: by it, the newest run of a file is chosen.
   std::set<std::tuple<model::NameId, model::NameId>> tests;  // program and name; benchmarks, too
 };
 
 /// The runs of one RUN argument, the newest first.
 std::vector<RunEntry> runs_of(const model::Dataset& data) {
   std::map<std::pair<std::uint32_t, model::NameId>, RunEntry> entries;
-  for (const model::Sample& sample : data.samples) {
-    const model::Context& context = data.context(sample);
+  // Also a run that crashed before its first test.
+  for (const model::Context& context : data.contexts) {
     RunEntry& entry = entries[{context.file, context.run_id}];
     const std::string& start = data.text(context.started_at);
     if (entry.file.empty()) {
       entry = {data.files[context.file],  data.text(context.run_id),  start, data.text(context.label),
-               data.text(context.commit), data.text(context.backend), {}};
+               data.text(context.commit), data.text(context.backend), start, {}};
     }
     // If a run has several programs, it started when the first of them did.
     if (model::sortable_time(start) < model::sortable_time(entry.started_at)) entry.started_at = start;
+    if (model::sortable_time(start) > model::sortable_time(entry.last_start)) entry.last_start = start;
+  }
+  for (const model::Sample& sample : data.samples) {
+    const model::Context& context = data.context(sample);
+    RunEntry& entry = entries[{context.file, context.run_id}];
     const std::string& kind = data.text(sample.kind);
     if (kind == "test" || kind == "benchmark") entry.tests.emplace(context.program, sample.test);
   }
   std::vector<RunEntry> sorted;
   for (auto& [key, entry] : entries) sorted.push_back(std::move(entry));
   std::stable_sort(sorted.begin(), sorted.end(), [](const RunEntry& a, const RunEntry& b) {
-    return model::sortable_time(a.started_at) > model::sortable_time(b.started_at);
+    return model::sortable_time(a.last_start) > model::sortable_time(b.last_start);
   });
   return sorted;
 }

@@ -63,7 +63,7 @@ std::vector<std::string_view> gate_failures(const Comparison& row, const cli::Ga
 }
 
 bool lacks_answer(const Comparison& row, const cli::Gate& gate) {
-  if (!row.is_plain && judge::has_no_answer(row.verdict)) return true;
+  if (!row.is_plain && (row.is_let_off || judge::has_no_answer(row.verdict))) return true;
   if (!gate.times() || !row.is_paired() || row.old_window->is_set_up()) return false;
   // One of the two clocks may show nothing, for example the processor time of a short test.
   const bool has_wall = gate.wall && row.time && !judge::has_no_answer(row.time->verdict);
@@ -190,10 +190,12 @@ std::string accepted(const std::vector<const Comparison*>& rows) {
 
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
-    return is_paired(row) && !row.old_window->is_set_up() && !judge::has_no_answer(row.verdict);
+    return is_paired(row) && !row.old_window->is_set_up() && !row.is_let_off && !judge::has_no_answer(row.verdict);
   };
-  const bool has_unjudged = count(rows, is_not_compared) != 0 || !without_verdict(rows).empty();
-  return has_unjudged && count(rows, has_verdict) == 0;
+  const auto is_unjudged = [](const Comparison& row) {
+    return is_paired(row) && row.verdict != Verdict::in_doubt && (row.is_let_off || judge::has_no_answer(row.verdict));
+  };
+  return count(rows, is_unjudged) != 0 && count(rows, has_verdict) == 0;
 }
 
 std::string times_not_compared(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
