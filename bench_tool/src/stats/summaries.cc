@@ -6,6 +6,8 @@
 #include <string_view>
 #include <thread>
 
+#include "model/incomplete_run.h"
+
 namespace syscost::bench::stats {
 namespace {
 
@@ -47,6 +49,14 @@ void note_reordered(const std::set<std::pair<std::string, std::string>>& tests, 
   }
 }
 
+void note_unfinished(const model::Dataset& data, std::vector<WindowSummary>& windows) {
+  std::set<std::string> programs;
+  for (const model::Unfinished& one : model::unfinished_programs(data)) programs.insert(one.program);
+  for (WindowSummary& window : windows) {
+    window.is_of_unfinished_program = programs.contains(std::string(window.program));
+  }
+}
+
 void note_kernel_files(std::vector<WindowSummary>& windows) {
   std::set<std::pair<std::string_view, std::string_view>> tests;
   for (const WindowSummary& window : windows) {
@@ -82,7 +92,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
   const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
     const bool is_whole = (one.calls || one.entries) && one.uncounted == 0 && !one.is_lower_bound();
     return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
-           one.test.starts_with(suite) && is_whole;
+           one.test.starts_with(suite) && is_whole && !one.is_of_unfinished_program;
   });
   if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
   const Spread none{1, 0, 0, 0};

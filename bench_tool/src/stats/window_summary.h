@@ -94,6 +94,8 @@ struct WindowSummary {
   bool opens_kernel_files = false;
   /// Other tests of its program ran before it on the two sides (model/test_order.h). Set by who compares.
   bool is_reordered = false;
+  /// Its program ended before its tests did, so it may lack a tear-down. Set by who compares.
+  bool is_of_unfinished_program = false;
   bool was_retried = false;   ///< It failed in a process, and passed in a later one of its run.
   std::size_t processes = 0;  ///< See processes_in_a_run(); 0 also in a baseline.
   /// The selectors of its repetitions; "" = they counted everything. Counts of different selectors are not comparable.

@@ -106,6 +106,25 @@ TEST(WatchedSeries, DoesNotJudgeAnIntervalThatIsCutOff) {
   EXPECT_TRUE(findings_in(intervals, 30).empty());
 }
 
+TEST(WatchedSeries, KnowsNoCallsOfAnIntervalThatWasNotCounted) {
+  for (const char* const total_calls : {"", "100"}) {  // with totals and no rows, rows are missing
+    std::string rows;
+    for (int i = 0; i < 40; ++i) rows += i == 35 ? "" : interval(i, 100);
+    rows += testing::test_row({{"kind", "interval"},
+                               {"test", "server"},
+                               {"repetition", "35"},
+                               {"wall_ns", "1000000000"},
+                               {"outcome", ""},
+                               {"total_calls", total_calls}});
+    model::LoadOptions options;
+    options.keep_intervals = true;
+    std::string command;
+    const std::vector<WatchedInterval> intervals = intervals_of(testing::load(rows, options).data, command);
+    ASSERT_EQ(intervals.size(), 40U);
+    EXPECT_TRUE(findings_in(intervals, 35).empty());
+  }
+}
+
 TEST(WatchedSeries, IsNoWindowOfOtherCommands) {
   EXPECT_TRUE(testing::load(interval(0, 100)).data.samples.empty());
 }

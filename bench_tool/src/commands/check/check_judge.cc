@@ -190,6 +190,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   stats::note_threaded_programs(result.baseline_windows);
   const model::ProgramTests reordered = model::reordered_tests({&result.data});
   stats::note_reordered(reordered, result.windows);
+  stats::note_unfinished(result.data, result.windows);
   stats::note_reordered(reordered, result.baseline_windows);
   note_orders_that_vary(result.baseline, result.baseline_windows);
   name_windows(result);

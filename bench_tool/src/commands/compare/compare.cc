@@ -256,6 +256,8 @@ std::vector<std::string> judge(const cli::Options& options, CompareResult& resul
   const model::ProgramTests reordered = model::reordered_tests({&result.old_data, &result.new_data});
   stats::note_reordered(reordered, result.old_windows);
   stats::note_reordered(reordered, result.new_windows);
+  stats::note_unfinished(result.old_data, result.old_windows);
+  stats::note_unfinished(result.new_data, result.new_windows);
   result.law_changes = scale::law_changes(old_families, new_families);
   const judge::Pairing pairing = judge::pair_windows(old_side, new_side, options.pairs);
   if (!pairing.faults.empty()) return pairing.faults;
