@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "judge/comparability.h"
@@ -52,14 +53,14 @@ class CountSteps {
 
   void take(std::size_t index, HistoryRun& run) {
     if (!run.window || !is_counted(*run.window)) return;
-    if (!before_.empty()) {
-      stats::WindowSummary all = pooled(before_);
+    Stretches& its = stretches_[stats::filter_text(*run.window)];
+    if (!its.before.empty()) {
+      stats::WindowSummary all = pooled(its.before);
       const Comparison change = compare_windows(&all, &*run.window, policy_);
       if (change.has_fault) return;
       if (change.verdict == Verdict::incomparable) {
-        // Counted in another way from here on, as with another filter.
-        before_ = {index};
-        older_.clear();
+        // Counted in another way from here on: by another backend, for one.
+        its = {{index}, {}};
         return;
       }
       if (has_no_answer(change.verdict) && change.verdict != Verdict::in_doubt) return;
@@ -67,13 +68,18 @@ class CountSteps {
         run.before = std::move(all);
         run.step = change;
         run.step->old_window = &*run.before;
-        begin_after_step(*run.window);
+        begin_after_step(*run.window, its);
       }
     }
-    append(before_, {index});
+    append(its.before, {index});
   }
 
  private:
+  struct Stretches {
+    RunIndexes before;  ///< Since the last step.
+    RunIndexes older;   ///< From the step before it to it.
+  };
+
   /// It can be held against other runs.
   static bool is_counted(const stats::WindowSummary& window) {
     return (window.calls || window.entries) && window.uncounted == 0 && !find_fault(window, window);
@@ -87,16 +93,16 @@ class CountSteps {
 
   /// If a count returns to its value before the last step, it varies. From now on the range of both stretches is
   /// normal, so the history does not show steps up and down for ever.
-  void begin_after_step(const stats::WindowSummary& window) {
-    if (!older_.empty()) {
-      const stats::WindowSummary all = pooled(older_);
+  void begin_after_step(const stats::WindowSummary& window, Stretches& its) const {
+    if (!its.older.empty()) {
+      const stats::WindowSummary all = pooled(its.older);
       if (!is_step(compare_windows(&all, &window, policy_))) {
-        append(older_, before_);
-        before_ = std::exchange(older_, {});
+        append(its.older, its.before);
+        its.before = std::exchange(its.older, {});
         return;
       }
     }
-    older_ = std::exchange(before_, {});
+    its.older = std::exchange(its.before, {});
   }
 
   stats::WindowSummary pooled(const RunIndexes& runs) const {
@@ -109,8 +115,7 @@ class CountSteps {
   const Group& test_;
   const std::vector<std::vector<std::uint32_t>>& samples_;
   const CountPolicy& policy_;
-  RunIndexes before_;  ///< Since the last step.
-  RunIndexes older_;   ///< From the step before it to it.
+  std::map<std::string, Stretches> stretches_;  ///< By filter: runs with another one hide no step.
 };
 
 }  // namespace

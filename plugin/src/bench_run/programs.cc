@@ -392,7 +392,7 @@ void tell_ends(const std::vector<Notes::End>& ends, const RowFile& rows) {
   }
   for (const Program& one : programs) {
     if (one.has_ended || known.count(one.first_cells) != 0) continue;
-    lines.insert(one.name + " crashed, or ended in another way before its tests did");
+    lines.insert(one.name + " crashed, ended in another way before its tests did, or could not write its rows");
   }
   if (!found.empty()) {
     if (const auto why = outside::write_ends(rows.path(), found)) {

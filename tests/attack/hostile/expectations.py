@@ -92,7 +92,7 @@ asserts that only 0, 1 and 2 are open, it fails: the CSV is open, too, and with 
 
 Each item below is a case of `tests/attack/hostile`: a GoogleTest test that makes a known number of `getppid` calls and does something unusual
 between them. It runs between two ordinary tests: without syscost (*bare*), with syscost linked and no flag, and under each backend. On another
-kernel a case may end better than this page says. To run all cases (root can run every one):
+kernel a case may end better than this page says. To run all cases, as root:
 
 ```sh
 ctest --test-dir build/release -L attack

@@ -26,8 +26,7 @@ TEST_F(BaselineFile, TakesATestWithLostEventsWithoutCountsWhereToldTo) {
   EXPECT_NE(text().find("tests\tS.One\t-\twindow\ttest lost 1\ntests\tS.Two"), std::string::npos) << text();
   // It loses events again: no other count of it is known, so it is not judged, and check says that.
   EXPECT_EQ(check(make_run("again", 9, 5, 0, "passed", 1)), 0) << out_.str();
-  EXPECT_NE(out_.str().find("1 test failed or lost events when the baseline was made, so its counts are not judged"),
-            std::string::npos)
+  EXPECT_NE(out_.str().find("when the baseline was made, so its counts are not judged"), std::string::npos)
       << out_.str();
   EXPECT_EQ(check(make_run("more", 3, 6, 0, "passed", 1)), 1) << "the other test is judged: " << out_.str();
   EXPECT_EQ(check(make_run("failed", 3, 5, 0, "failed", 1)), 1) << "a failure is red: " << out_.str();

@@ -195,7 +195,9 @@ bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto is_unjudged = [](const Comparison& row) {
     return is_paired(row) && row.verdict != Verdict::in_doubt && (row.is_let_off || judge::has_no_answer(row.verdict));
   };
-  return count(rows, is_unjudged) != 0 && count(rows, has_verdict) == 0;
+  // A run of plain benchmarks has no counts: its times have verdicts of their own.
+  const auto has_times_alone = [](const Comparison& row) { return row.is_paired() && row.is_plain; };
+  return count(rows, is_unjudged) != 0 && count(rows, has_verdict) == 0 && count(rows, has_times_alone) == 0;
 }
 
 std::string times_not_compared(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
