@@ -38,7 +38,7 @@ class NotCounted : public ::testing::Test {
 };
 
 /// A window that writes so often. `lost` "": it was not counted.
-std::string writes(int calls, Cells cells = {}, const std::string& lost = "0") {
+std::string window_with_writes(int calls, Cells cells = {}, const std::string& lost = "0") {
   Cells totals = cells;
   totals.insert({{"total_calls", std::to_string(calls)}, {"total_errors", "0"}, {"lost", lost}});
   for (const char* of_tests : {"outcome", "descriptors_left", "threads_left", "children_left"}) cells.erase(of_tests);
@@ -47,7 +47,7 @@ std::string writes(int calls, Cells cells = {}, const std::string& lost = "0") {
 }
 
 std::string child(int calls) {
-  return writes(calls, {{"kind", "process"}, {"window", "sh"}, {"outcome", ""}}, "");
+  return window_with_writes(calls, {{"kind", "process"}, {"window", "sh"}, {"outcome", ""}}, "");
 }
 
 Cells of_run(int day) {
@@ -55,22 +55,24 @@ Cells of_run(int day) {
 }
 
 TEST_F(NotCounted, ChildrenOfAWindowThatLostEventsHaveNoVerdict) {
-  const std::string whole = file("whole.csv", writes(3) + child(100));
-  const std::string lossy = file("lossy.csv", writes(3, {}, "10") + child(90));
+  const std::string whole = file("whole.csv", window_with_writes(3) + child(100));
+  const std::string lossy = file("lossy.csv", window_with_writes(3, {}, "10") + child(90));
   EXPECT_NE(bench({"compare", lossy, whole}), 1) << all();
   EXPECT_FALSE(has("regressed")) << all();
   EXPECT_NE(bench({"compare", whole, lossy, "--all"}), 1) << all();
   EXPECT_FALSE(has("improved")) << all();
-  EXPECT_EQ(bench({"compare", file("grown.csv", writes(3) + child(101)), whole}), 0) << all();
+  EXPECT_EQ(bench({"compare", file("grown.csv", window_with_writes(3) + child(101)), whole}), 0) << all();
   EXPECT_EQ(bench({"compare", whole, folder_.file("grown.csv")}), 1) << "a child of a whole window has: " << all();
 }
 
 TEST_F(NotCounted, WhereNoTestHasAVerdictThereIsNoAnswer) {
-  const std::string passes = file("passes.csv", writes(3));
-  const std::string fails = file("fails.csv", writes(9, {{"outcome", "failed"}}));
-  const std::string skips = file("skips.csv", writes(0, {{"outcome", "skipped"}}));
+  const std::string passes = file("passes.csv", window_with_writes(3));
+  const std::string fails = file("fails.csv", window_with_writes(9, {{"outcome", "failed"}}));
+  const std::string skips = file("skips.csv", window_with_writes(0, {{"outcome", "skipped"}}));
   EXPECT_EQ(bench({"compare", fails, fails + "/../fails.csv"}), 2) << "the same file";
-  EXPECT_EQ(bench({"compare", fails, file("again.csv", writes(9, {{"outcome", "failed"}, {"run_id", "r2"}}))}), 3);
+  EXPECT_EQ(
+      bench({"compare", fails, file("again.csv", window_with_writes(9, {{"outcome", "failed"}, {"run_id", "r2"}}))}),
+      3);
   EXPECT_EQ(bench({"compare", passes, fails, "--allow", "failed"}), 3) << all();
   EXPECT_EQ(bench({"compare", passes, skips, "--allow", "skipped"}), 3) << all();
   const std::string baseline = folder_.file("tests.baseline");
@@ -80,22 +82,24 @@ TEST_F(NotCounted, WhereNoTestHasAVerdictThereIsNoAnswer) {
 
 TEST_F(NotCounted, ASetUpWhoseTestsWereNotCountedIsNoSetUpWithoutCalls) {
   const Cells set_up = {{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}, {"outcome", ""}};
-  const std::string with = file("with.csv", writes(3) + writes(40, set_up));
+  const std::string with = file("with.csv", window_with_writes(3) + window_with_writes(40, set_up));
   const std::string uncounted = testing::test_row({{"total_calls", ""}, {"total_errors", ""}, {"lost", ""}});
   EXPECT_NE(bench({"compare", file("uncounted.csv", uncounted), with}), 1) << all();
-  EXPECT_EQ(bench({"compare", file("quiet.csv", writes(3)), with}), 1) << "0 calls were counted there: " << all();
+  EXPECT_EQ(bench({"compare", file("quiet.csv", window_with_writes(3)), with}), 1)
+      << "0 calls were counted there: " << all();
   Cells tear_down = set_up;
   tear_down["window"] = "tear-down";
-  const std::string closes = file("closes.csv", writes(3) + writes(40, tear_down));
-  const std::string crashed = writes(3) + testing::run_row({{"window", "begin"}});
+  const std::string closes = file("closes.csv", window_with_writes(3) + window_with_writes(40, tear_down));
+  const std::string crashed = window_with_writes(3) + testing::run_row({{"window", "begin"}});
   EXPECT_NE(bench({"compare", file("crashed.csv", crashed), closes}), 1) << "it ended before its tear-down: " << all();
 }
 
 TEST_F(NotCounted, AProcessOfAnotherHostIsNoLaterAttempt) {
   const auto of = [](const std::string& host, int calls, const std::string& outcome, const std::string& start) {
-    return writes(calls, {{"host", host}, {"outcome", outcome}, {"started_at", "2026-11-20T" + start + ":00Z"}});
+    return window_with_writes(calls,
+                              {{"host", host}, {"outcome", outcome}, {"started_at", "2026-11-20T" + start + ":00Z"}});
   };
-  const std::string old_run = file("old.csv", writes(3));
+  const std::string old_run = file("old.csv", window_with_writes(3));
   const std::string one_id =
       of("h1", 3, "failed", "01:00") + of("h2", 90, "passed", "01:00") + of("h1", 3, "passed", "02:00");
   bench({"compare", old_run, file("hosts.csv", one_id), "--allow", "retried", "--all"});
@@ -125,7 +129,7 @@ TEST_F(NotCounted, LeaksOfAnotherHostAreNotLeftOut) {
 TEST_F(NotCounted, ARunInAHistoryHidesNoStepOfOthers) {
   const auto history = [&](const std::string& name, const std::string& odd, int place) {
     std::string rows;
-    for (int i = 0; i < 8; ++i) rows += i == place ? odd : writes(i < 5 ? 3 : 90, of_run(10 + i));
+    for (int i = 0; i < 8; ++i) rows += i == place ? odd : window_with_writes(i < 5 ? 3 : 90, of_run(10 + i));
     return file(name + std::to_string(place) + ".csv", rows);
   };
   for (const int place : {0, 5}) {
@@ -137,9 +141,9 @@ TEST_F(NotCounted, ARunInAHistoryHidesNoStepOfOthers) {
     Cells uncounted = run;
     uncounted.insert({{"total_calls", ""}, {"total_errors", ""}, {"lost", ""}});
     for (const auto& [name, odd] :
-         std::vector<std::pair<std::string, std::string>>{{"lost", writes(3, run, "7")},
-                                                          {"failed", writes(3, failed)},
-                                                          {"filter", writes(0, filtered)},
+         std::vector<std::pair<std::string, std::string>>{{"lost", window_with_writes(3, run, "7")},
+                                                          {"failed", window_with_writes(3, failed)},
+                                                          {"filter", window_with_writes(0, filtered)},
                                                           {"no", testing::test_row(uncounted)}}) {
       const std::string path = history(name, odd, place);
       EXPECT_EQ(bench({"log", path}), 0) << all();
@@ -151,29 +155,32 @@ TEST_F(NotCounted, ARunInAHistoryHidesNoStepOfOthers) {
 }
 
 TEST_F(NotCounted, RulesThatWereCheckedNowhereAreNotKept) {
-  EXPECT_EQ(bench({"findings", file("one.csv", writes(3)), "--fail-on", "any"}), 0) << all();
+  EXPECT_EQ(bench({"findings", file("one.csv", window_with_writes(3)), "--fail-on", "any"}), 0) << all();
   EXPECT_EQ(bench({"findings", folder_.file("one.csv"), "--fail-on", "tiny-writes", "--ignore", "tiny-writes"}), 2);
-  const std::string filtered = writes(0, {{"filter", "%network"}});
-  const std::string lost = writes(0, {{"test", "Suite.Other"}}, "3");
+  const std::string filtered = window_with_writes(0, {{"filter", "%network"}});
+  const std::string lost = window_with_writes(0, {{"test", "Suite.Other"}}, "3");
   EXPECT_EQ(bench({"findings", file("two.csv", filtered + lost), "--fail-on", "tiny-writes"}), 3) << all();
-  const std::string scope = writes(3, {{"kind", "scope"}, {"window", "flush"}, {"outcome", ""}});
+  const std::string scope = window_with_writes(3, {{"kind", "scope"}, {"window", "flush"}, {"outcome", ""}});
   EXPECT_EQ(bench({"findings", file("scope.csv", scope), "--fail-on", "any"}), 3) << all();
 }
 
 TEST_F(NotCounted, ARunWithoutATestIsAmongTheRuns) {
   const Cells crashed = {{"run_id", "crashed"}, {"started_at", "2026-11-30T00:00:00Z"}, {"window", "begin"}};
-  EXPECT_EQ(bench({"runs", file("runs.csv", writes(3, of_run(10)) + testing::run_row(crashed))}), 0) << all();
+  EXPECT_EQ(bench({"runs", file("runs.csv", window_with_writes(3, of_run(10)) + testing::run_row(crashed))}), 0)
+      << all();
   EXPECT_TRUE(has("crashed")) << all();
 }
 
 TEST_F(NotCounted, ASecondWindowOfANameIsNewInAComparisonWithABaseline) {
   const auto scope = [](const std::string& parent, int calls) {
-    return writes(calls, {{"kind", "scope"}, {"window", "flush"}, {"parent", parent}, {"outcome", ""}});
+    return window_with_writes(calls, {{"kind", "scope"}, {"window", "flush"}, {"parent", parent}, {"outcome", ""}});
   };
   const std::string baseline = folder_.file("tests.baseline");
-  ASSERT_EQ(bench({"baseline", "update", file("one.csv", writes(3) + scope("a", 3)), "--output", baseline}), 0)
+  ASSERT_EQ(bench({"baseline", "update", file("one.csv", window_with_writes(3) + scope("a", 3)), "--output", baseline}),
+            0)
       << all();
-  bench({"check", file("two.csv", writes(3) + scope("a", 3) + scope("b", 500)), "--baseline", baseline, "--all"});
+  bench({"check", file("two.csv", window_with_writes(3) + scope("a", 3) + scope("b", 500)), "--baseline", baseline,
+         "--all"});
   EXPECT_TRUE(has("500")) << all();
 }
 
