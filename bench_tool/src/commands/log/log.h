@@ -19,7 +19,7 @@
 namespace syscost::bench::commands {
 
 /// Returns the exit code.
-int log(const cli::Options& options, const render::Paint& paint, std::ostream& out, std::ostream& err);
+int log(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err);
 
 /// The history of one test.
 struct TestLog {
