@@ -133,7 +133,8 @@ bool tells(const stats::SyscallSummary& call) {
 
 /// Why the counts of `window` cannot be compared with other tests'; empty if they can.
 std::string reason_against(const stats::WindowSummary& window) {
-  if (window.uncounted > 0 || (!window.calls && !window.entries)) return "its calls were not counted";
+  if (!window.is_counted()) return "its calls were not counted";
+  if (window.filters.size() > 1) return "it was counted under several filters";
   return std::string(stats::why_lower_bound(window));
 }
 

@@ -163,7 +163,7 @@ BaselineFault fault_of(const stats::WindowSummary& window) {
     return {fmt::format("{} events of it were lost or late, so its counts are lower bounds", lost), kAllowLost};
   }
   if (window.incomplete > 0) return {"rows of it are missing", kAllowLost};
-  if (window.uncounted > 0 || (!window.calls && !window.entries)) return {"it was not counted", kAllowLost};
+  if (!window.is_counted()) return {"it was not counted", kAllowLost};
   return {};
 }
 

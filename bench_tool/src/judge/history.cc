@@ -52,7 +52,7 @@ class CountSteps {
       : data_(data), test_(test), samples_(samples), policy_(policy) {}
 
   void take(std::size_t index, HistoryRun& run) {
-    if (!run.window || !is_counted(*run.window)) return;
+    if (!run.window || !can_be_compared(*run.window)) return;
     Stretches& its = stretches_[stats::filter_text(*run.window)];
     if (!its.before.empty()) {
       stats::WindowSummary all = pooled(its.before);
@@ -80,9 +80,8 @@ class CountSteps {
     RunIndexes older;   ///< From the step before it to it.
   };
 
-  /// It can be held against other runs.
-  static bool is_counted(const stats::WindowSummary& window) {
-    return (window.calls || window.entries) && window.uncounted == 0 && !find_fault(window, window);
+  static bool can_be_compared(const stats::WindowSummary& window) {
+    return window.is_counted() && !find_fault(window, window);
   }
 
   static bool is_step(const Comparison& change) {

@@ -89,13 +89,13 @@ struct Totals {
   }
 };
 
-/// One window in one repetition: its key, its totals, its syscalls.
 /// Events of a window that are in none of its counts.
 struct Losses {
   Measured late;
   Measured lost;
 };
 
+/// One window in one repetition: its key, its totals, its syscalls.
 struct Sample {
   std::uint32_t context = 0;
   std::uint32_t repetition = 0;

@@ -90,7 +90,7 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
                                    std::deque<WindowSummary>& made) {
   const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
   const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
-    const bool is_whole = (one.calls || one.entries) && one.uncounted == 0 && !one.is_lower_bound();
+    const bool is_whole = one.is_counted() && !one.is_lower_bound();
     return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
            one.test.starts_with(suite) && is_whole && !one.is_of_unfinished_program;
   });

@@ -169,6 +169,8 @@ struct WindowSummary {
   }
   /// Every count is at most what happened: events were lost or late, or rows are missing.
   bool is_lower_bound() const { return lost.value_or(0) > 0 || late.value_or(0) > 0 || incomplete > 0; }
+  /// Each repetition was counted, in whole or in part.
+  bool is_counted() const { return (calls || entries) && uncounted == 0; }
   bool counted_everything() const { return filters.empty() || (filters.size() == 1 && filters.begin()->empty()); }
 };
 

@@ -116,8 +116,8 @@ std::string left_unjudged(const CheckResult& result) {
   const auto left = std::count_if(result.rows.begin(), result.rows.end(), is_left);
   if (left == 0) return {};
   return fmt::format(
-      "{} test{} failed, lost events or were skipped at times when the baseline was made, so {} counts are not judged",
-      left, left == 1 ? "" : "s", left == 1 ? "its" : "their");
+      "{} test{} failed, lost events or {} skipped at times when the baseline was made, so {} counts are not judged",
+      left, left == 1 ? "" : "s", left == 1 ? "was" : "were", left == 1 ? "its" : "their");
 }
 
 /// Where the runs of the baseline had several orders, each run may have another one.

@@ -118,8 +118,8 @@ bool is_sync(const Delta& delta) {
 
 /// True if it can be compared with later runs. Benchmarks of Google Benchmark's own JSON have no counts.
 bool can_be_compared_later(const WindowSummary& window) {
-  const bool is_counted = window.is_plain || ((window.calls || window.entries) && window.uncounted == 0);
-  return is_counted && window.outcomes.count("skipped") == 0 && !judge::find_fault(window, window);
+  return (window.is_plain || window.is_counted()) && window.outcomes.count("skipped") == 0 &&
+         !judge::find_fault(window, window);
 }
 
 /// Runs may have been asked for other details. A count that one of them has whole is compared as a whole.

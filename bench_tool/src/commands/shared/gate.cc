@@ -63,7 +63,7 @@ std::vector<std::string_view> gate_failures(const Comparison& row, const cli::Ga
 }
 
 bool lacks_answer(const Comparison& row, const cli::Gate& gate) {
-  if (!row.is_plain && (row.is_let_off || judge::has_no_answer(row.verdict))) return true;
+  if (!row.is_plain && judge::has_no_answer(row.verdict)) return true;
   if (!gate.times() || !row.is_paired() || row.old_window->is_set_up()) return false;
   // One of the two clocks may show nothing, for example the processor time of a short test.
   const bool has_wall = gate.wall && row.time && !judge::has_no_answer(row.time->verdict);
