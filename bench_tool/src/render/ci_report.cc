@@ -99,9 +99,10 @@ std::string junit(const CiReport& report) {
       const std::string text = escaped_xml(texts_of(one));
       cases += fmt::format(">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
                            escaped_xml(rules_of(one)), text, text);
-    } else if (!one.no_answer.empty()) {
+    } else if (!one.no_answer.empty() || !one.let_off.empty()) {
       ++skipped;
-      cases += fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n", escaped_xml(one.no_answer));
+      cases += fmt::format(">\n      <skipped message=\"{}\"/>\n    </testcase>\n",
+                           escaped_xml(one.no_answer.empty() ? one.let_off : one.no_answer));
     } else if (!one.warning.empty() || !one.accepted.empty()) {
       cases += fmt::format(">\n      <system-out>{}</system-out>\n    </testcase>\n",
                            escaped_xml(one.warning.empty() ? one.accepted : one.warning));

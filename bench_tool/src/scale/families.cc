@@ -171,9 +171,11 @@ std::string fault_of(const stats::WindowSummary& window) {
   return std::string(stats::why_lower_bound(window));
 }
 
-TimeRow time_row(const Family& family, std::string_view title, const std::vector<stats::WindowSummary>& windows,
+/// Notes in `family` the sizes that cannot be fitted, if others can.
+TimeRow time_row(Family& family, std::string_view title, const std::vector<stats::WindowSummary>& windows,
                  stats::Numbers stats::WindowSummary::*numbers) {
   TimeRow row;
+  std::vector<std::string> left_out;
   row.title = title;
   if (family.has_two) {
     row.reason = "two sizes vary";
@@ -181,9 +183,16 @@ TimeRow time_row(const Family& family, std::string_view title, const std::vector
   }
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const stats::Numbers& time = windows[i].*numbers;
-    if (!time || time->median <= 0 || family.sizes[i][0] < 1) continue;
+    if (!time || time->median <= 0 || family.sizes[i][0] < 1) {
+      left_out.push_back(fmt::format("{}, of the law of {}: {}", size_text(family, family.sizes[i]), title,
+                                     family.sizes[i][0] < 1 ? "below 1"
+                                     : time                 ? "0 ns"
+                                                            : "not measured"));
+      continue;
+    }
     row.points.push_back({static_cast<double>(family.sizes[i][0]), time->median});
   }
+  if (!row.points.empty()) family.left_out.insert(family.left_out.end(), left_out.begin(), left_out.end());
   row.fit = best_complexity(row.points);
   row.fixed = fixed_cost(row.points);
   if (!row.fit) {

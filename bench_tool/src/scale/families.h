@@ -59,7 +59,7 @@ struct Family {
   bool are_powers = false;  ///< Every size is a power of two.
   bool is_per_iteration = false;
   std::vector<Size> sizes;            ///< Sorted; each once.
-  std::vector<std::string> left_out;  ///< `n = 64: failed`: sizes without counts that can be used.
+  std::vector<std::string> left_out;  ///< `n = 64: failed`: sizes that no law, or not this one, is fitted to.
   std::string refusal;                ///< Why no law is looked for; empty otherwise.
   std::vector<LawRow> rows;
   std::vector<TimeRow> times;

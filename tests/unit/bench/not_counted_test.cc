@@ -184,5 +184,38 @@ TEST_F(NotCounted, ASecondWindowOfANameIsNewInAComparisonWithABaseline) {
   EXPECT_TRUE(has("500")) << all();
 }
 
+TEST_F(NotCounted, StatisticsOfAllTestsSayWhichAreLowerBounds) {
+  const std::string lossy = file("lossy.csv", window_with_writes(3, {}, "10") + window_with_writes(3, {{"test", "B"}}));
+  const std::string whole = file("whole.csv", window_with_writes(3));
+  const std::string warning = "missing in 1 test: counts are lower bounds";
+  for (const char* format : {"text", "markdown", "csv"}) {
+    EXPECT_EQ(bench({"summary", "--stats-extended", lossy, "--format", format}), 0) << all();
+    EXPECT_NE(all().find(warning), std::string::npos) << all();
+    EXPECT_EQ(bench({"summary", "--stats-extended", whole, "--format", format}), 0) << all();
+    EXPECT_EQ(all().find("lower bounds"), std::string::npos) << all();
+  }
+  EXPECT_EQ(bench({"summary", "--stats-extended", lossy, "--format", "json"}), 0) << all();
+  EXPECT_TRUE(has("\"lossy_tests\": 1")) << all();
+}
+
+TEST_F(NotCounted, EntriesAreNotCalledCalls) {
+  const Cells entries = {{"total_calls", ""}, {"total_entries", "2"}, {"lost", "0"}};
+  const std::string only = testing::test_row(entries) + testing::syscall_row({{"calls", ""}, {"entries", "2"}});
+  EXPECT_EQ(bench({"summary", file("entries.csv", only)}), 0) << all();
+  EXPECT_TRUE(has("entries")) << all();
+  EXPECT_FALSE(has("calls")) << all();
+  EXPECT_EQ(bench({"summary", file("both.csv", only + window_with_writes(3, {{"test", "B"}}))}), 0) << all();
+  EXPECT_TRUE(has("calls or entries")) << all();
+}
+
+TEST_F(NotCounted, TestsThatTheBaselineLetsOffAreSkippedInJunit) {
+  const Cells failed = {{"test", "B"}, {"outcome", "failed"}};
+  const std::string run = file("run.csv", window_with_writes(3) + window_with_writes(9, failed));
+  const std::string baseline = folder_.file("tests.baseline");
+  ASSERT_EQ(bench({"baseline", "update", run, "--output", baseline, "--allow-failed"}), 0) << all();
+  EXPECT_EQ(bench({"check", run, "--baseline", baseline, "--format", "junit"}), 0) << all();
+  EXPECT_TRUE(has("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\"")) << all();
+}
+
 }  // namespace
 }  // namespace syscost::bench

@@ -84,6 +84,7 @@ render::CiReport compare_ci(const CompareResult& result) {
       if (word == "counts") one.failures.back().location = grown_line(row);
     }
     if (lacks_answer(row, result.gate)) one.no_answer = no_answer(row);
+    if (row.is_let_off) one.let_off = row.reason;
     if (row.verdict == judge::Verdict::accepted)
       one.accepted = fmt::format("accepted: {}; {}", breakdown(row), row.reason);
     report.cases.push_back(std::move(one));

@@ -113,6 +113,8 @@ void Overview::add_totals(const WindowSummary& window) {
     SyscallTotal& total = syscalls_[one.name];
     total.name = one.name;
     total.is_wait = one.is_wait;
+    total.has_calls = total.has_calls || one.calls;
+    total.has_entries = total.has_entries || (!one.calls && one.entries);
     commands::add(total.calls, render::median(one.count()));
     commands::add(total.errors, render::median(one.errors));
     commands::add(total.kernel_ns, render::median(one.kernel_ns));
@@ -189,9 +191,7 @@ std::string Overview::text(const std::string& source, const std::vector<std::str
     out += markdown ? line(crash) : paint.red(render::wrapped(crash, width, 2)) + '\n';
   }
   if (lossy_ != 0) {
-    const std::string warning =
-        fmt::format("warning: events or rows are missing in {} test{}: counts are lower bounds (--details)", lossy_,
-                    lossy_ == 1 ? "" : "s");
+    const std::string warning = "warning: " + lossy_tests_text(lossy_) + " (--details)";
     out += markdown ? line(warning) : paint.yellow(warning) + '\n';
   }
   if (const std::string injected = injected_.text(); !injected.empty()) out += line(injected);

@@ -82,6 +82,12 @@ std::string count(const std::optional<double>& number) {
   return number ? render::count(*number) : render::kNotMeasured;
 }
 
+/// The title of a column of calls.
+std::string calls_title(bool has_calls, bool has_entries) {
+  if (!has_entries) return "calls";
+  return has_calls ? "calls or entries" : "entries";
+}
+
 /// Blank for none, as strace prints it.
 std::string errors(const std::optional<double>& number) {
   return number && *number == 0 ? "" : count(number);
@@ -127,6 +133,7 @@ OverviewLine overview_line(const stats::WindowSummary& window) {
   line.work_ns = render::median(window.work_ns);
   line.wait_ns = render::median(window.wait_ns);
   line.calls = render::median(window.calls ? window.calls : window.entries);
+  line.has_entries = !window.calls && window.entries;
   line.errors = render::median(window.errors);
   if (!window.syscalls.empty()) line.mostly = window.syscalls.front().name;
   return line;
@@ -139,6 +146,10 @@ render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is
   const auto has_unit = [&](std::string_view unit) {
     return std::any_of(lines.begin(), lines.end(), [&](Line line) { return line->unit == unit; });
   };
+  const auto has = [&](bool entries) {
+    return std::any_of(lines.begin(), lines.end(),
+                       [&](Line line) { return line->calls && line->has_entries == entries; });
+  };
   const bool has_calls = has_unit("call");
   const bool has_iterations = has_unit("iteration");
   const std::string wall = has_calls && has_iterations ? "wall a call/iteration"
@@ -149,7 +160,7 @@ render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is
       {{wall, Align::right}, [](Line line) { return duration(line->wall_ns); }},
       {{"kernel", Align::right}, [](Line line) { return duration(line->work_ns); }},
       {{"waits", Align::right}, [](Line line) { return line->wait_ns == 0.0 ? "" : duration(line->wait_ns); }},
-      {{"calls", Align::right}, [](Line line) { return count(line->calls); }},
+      {{calls_title(has(false), has(true)), Align::right}, [](Line line) { return count(line->calls); }},
       {{"errors", Align::right}, [](Line line) { return errors(line->errors); }},
       {.head = {"mostly"}, .cell = [](Line line) { return line->mostly; }, .is_shown = is_wide},
       {.head = {"outcome"},
@@ -163,12 +174,14 @@ render::Table tests_table(const std::vector<const OverviewLine*>& lines, bool is
 }
 
 render::Table totals_table(const std::vector<SyscallTotal>& lines, const std::optional<double>& whole_ns, bool waits) {
+  const bool has_calls = std::any_of(lines.begin(), lines.end(), [](const auto& one) { return one.has_calls; });
+  const bool has_entries = std::any_of(lines.begin(), lines.end(), [](const auto& one) { return one.has_entries; });
   render::ColumnTable<SyscallTotal> table({
       {{waits ? "% of waits" : "% of work", Align::right},
        [&](const SyscallTotal& one) { return share(one.kernel_ns, whole_ns); }},
       {{waits ? "blocked" : "kernel", Align::right}, [](const SyscallTotal& one) { return duration(one.kernel_ns); }},
       {{"each", Align::right}, each},
-      {{"calls", Align::right}, [](const SyscallTotal& one) { return count(one.calls); }},
+      {{calls_title(has_calls, has_entries), Align::right}, [](const SyscallTotal& one) { return count(one.calls); }},
       {{"errors", Align::right}, [](const SyscallTotal& one) { return errors(one.errors); }},
       {{waits ? "wait" : "syscall", Align::left, Cells::text, Shrinks::in_the_middle},
        [](const SyscallTotal& one) { return one.name; }},

@@ -26,7 +26,8 @@ struct OverviewLine {
   /// The unit of its numbers: per "call" of a loop's body, per "iteration" of a benchmark; empty: for the whole window.
   std::string_view unit;
   std::optional<double> wall_ns, work_ns, wait_ns, calls, errors;
-  std::string mostly;  ///< The syscall that took most of its time in the kernel.
+  bool has_entries = false;  ///< `calls` are entries into the kernel, because calls are not known.
+  std::string mostly;        ///< The syscall that took most of its time in the kernel.
 };
 
 OverviewLine overview_line(const stats::WindowSummary& window);
@@ -35,6 +36,8 @@ OverviewLine overview_line(const stats::WindowSummary& window);
 struct SyscallTotal {
   std::string name;
   bool is_wait = false;
+  bool has_calls = false;    ///< Of a window.
+  bool has_entries = false;  ///< Of a window that has no calls: `calls` holds them, too.
   std::optional<double> calls = 0, errors = 0, kernel_ns = 0;
   std::map<std::string, double> errnos = {};
 };

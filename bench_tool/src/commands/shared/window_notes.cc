@@ -54,6 +54,10 @@ std::vector<std::string> loss_warnings(const stats::WindowSummary& window) {
   return out;
 }
 
+std::string lossy_tests_text(std::size_t tests) {
+  return fmt::format("events or rows are missing in {}: counts are lower bounds", number_of_tests(tests));
+}
+
 std::string injected_line(std::uint64_t calls) {
   return fmt::format("{} call{} answered or changed by faults", calls, calls == 1 ? " was" : "s were");
 }

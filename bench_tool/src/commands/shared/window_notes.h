@@ -21,6 +21,9 @@ namespace syscost::bench::commands {
 /// bound`.
 std::vector<std::string> loss_warnings(const stats::WindowSummary& window);
 
+/// `events or rows are missing in 2 tests: counts are lower bounds`.
+std::string lossy_tests_text(std::size_t tests);
+
 /// `3 calls were answered or changed by faults`.
 std::string injected_line(std::uint64_t calls);
 

@@ -62,6 +62,7 @@ struct MeasureOutliers {
 struct ExtendedRun {
   model::Dataset data;
   std::size_t tests = 0;
+  std::size_t lossy_tests = 0;  ///< Their counts are lower bounds.
   std::vector<stats::SyscallStatistics> syscalls;
   std::vector<MeasureOutliers> measures;
   /// The same within each group of kLeastTestsForOutliers tests or more.

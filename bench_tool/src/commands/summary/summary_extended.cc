@@ -8,6 +8,7 @@
 
 #include "commands/shared/chosen_tests.h"
 #include "commands/shared/document.h"
+#include "commands/shared/window_notes.h"
 #include "commands/summary/summary.h"
 #include "csv/problems.h"
 #include "csv/text.h"
@@ -102,8 +103,10 @@ void compute(ExtendedRun& run, const std::vector<Group>& groups, csv::Problems& 
                                     [](const model::Totals& totals) { return totals.kernel_ns; }));
   run.measures.push_back(measure_of(run.data, groups, "calls", "calls", calls_or_entries));
   groups::Behaviours behaviours;
-  stats::for_each_summary(run.data, groups, false,
-                          [&](std::size_t, stats::WindowSummary&& window) { behaviours.add(window); });
+  stats::for_each_summary(run.data, groups, false, [&](std::size_t index, stats::WindowSummary&& window) {
+    behaviours.add(window);
+    if (window.is_lower_bound() && is_counted_test(run.data, groups[index])) ++run.lossy_tests;
+  });
   run.series = series_of(behaviours);
   run.correlations = stats::correlations_of(run.series);
   measure_groups(run, groups::group_tests(behaviours));
@@ -139,7 +142,13 @@ int summary_extended(const cli::Options& options, const render::Paint& paint, st
   const auto all = [&](auto render) { return one_below_the_other(runs, render); };
   return print(
       {.json = [&] { return runs.empty() ? "" : extended_json(runs); },
-       .csv = [&] { return runs.empty() ? "" : extended_csv(runs); },
+       .csv =
+           [&] {
+             for (const ExtendedRun& run : runs) {
+               if (run.lossy_tests != 0) problems.remark(run.data.name, lossy_tests_text(run.lossy_tests));
+             }
+             return runs.empty() ? "" : extended_csv(runs);
+           },
        .markdown =
            [&] {
              const std::string text = all([&](const ExtendedRun& run) { return extended_markdown(run, options); });

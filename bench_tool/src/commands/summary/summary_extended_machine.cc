@@ -97,6 +97,7 @@ std::string extended_json(const std::vector<ExtendedRun>& runs) {
     for (const MeasureOutliers& measure : run.measures_of_groups) measures.push_back(measure_json(measure));
     list.push_back({{"run", render::source_json(run.data)},
                     {"tests", run.tests},
+                    {"lossy_tests", run.lossy_tests},
                     {"syscalls", std::move(syscalls)},
                     {"outliers", std::move(measures)},
                     {"correlations", correlations_json(run)}});

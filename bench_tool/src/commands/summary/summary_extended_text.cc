@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "commands/shared/run_notes.h"
+#include "commands/shared/window_notes.h"
 #include "commands/summary/summary.h"
 #include "render/numbers.h"
 #include "render/table.h"
@@ -256,6 +257,9 @@ std::string extended_text(const ExtendedRun& run, const cli::Options& options, c
     return '\n' + paint.bold(lines.substr(0, lines.size() - 1)) + '\n';
   };
   std::string out = render::wrapped(run_line(run.data) + '\n', width, 2);
+  if (run.lossy_tests != 0) {
+    out += paint.yellow(render::wrapped("warning: " + lossy_tests_text(run.lossy_tests), width, 2)) + '\n';
+  }
   out += title(latency_title(run)) + fitting_latencies(run, width);
   out += title(kOutlierTitle);
   if (const auto table = outlier_table(run.measures, top, false); !table.empty()) out += table.text(2, 2, width);
@@ -285,6 +289,7 @@ std::string extended_markdown(const ExtendedRun& run, const cli::Options& option
     return text;
   };
   std::string out = render::escaped_lines(run_line(run.data) + '\n');
+  if (run.lossy_tests != 0) out += render::escaped_lines("\nwarning: " + lossy_tests_text(run.lossy_tests) + '\n');
   out += part(latency_title(run), latency_table(run), "");
   out += part(kOutlierTitle, outlier_table(run.measures, top, false), outlier_remarks(run, top));
   out += part(kGroupTitle, outlier_table(run.measures_of_groups, top, true), group_remarks(run, top));
