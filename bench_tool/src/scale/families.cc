@@ -184,7 +184,7 @@ TimeRow time_row(Family& family, std::string_view title, const std::vector<stats
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const stats::Numbers& time = windows[i].*numbers;
     if (!time || time->median <= 0 || family.sizes[i][0] < 1) {
-      left_out.push_back(fmt::format("{}, of the law of {}: {}", size_text(family, family.sizes[i]), title,
+      left_out.push_back(fmt::format("{} at {}: {}", title, size_text(family, family.sizes[i]),
                                      family.sizes[i][0] < 1 ? "below 1"
                                      : time                 ? "0 ns"
                                                             : "not measured"));

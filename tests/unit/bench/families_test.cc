@@ -74,7 +74,7 @@ std::string writes(const std::string& test, std::int64_t count, Cells cells = {}
   totals["total_calls"] = std::to_string(count);
   totals["total_errors"] = "0";
   std::string rows = test_row(totals);
-  for (const char* of_tests : {"outcome", "lost"}) cells.erase(of_tests);
+  for (const char* of_tests : {"outcome", "lost", "wall_ns"}) cells.erase(of_tests);
   cells["calls"] = std::to_string(count);
   if (count != 0) rows += syscall_row(cells);
   return rows;
@@ -110,6 +110,15 @@ TEST(Families, ASyscallThatASizeDoesNotMakeIsZeroThere) {
   const auto families = families_in(writes("S/C.W/64", 0) + writes("S/C.W/128", 64) + writes("S/C.W/256", 192) +
                                     writes("S/C.W/1024", 960));
   EXPECT_EQ(law_of(families.at(0)), "n - 64");
+}
+
+TEST(Families, NameTheSizesThatALawOfTimesLeavesOut) {
+  const auto families =
+      families_in(writes("S/C.W/0", 0, {{"wall_ns", "100"}}) + writes("S/C.W/64", 64, {{"wall_ns", "200"}}) +
+                  writes("S/C.W/128", 128, {{"wall_ns", ""}}));
+  ASSERT_EQ(families.at(0).left_out.size(), 2U);
+  EXPECT_EQ(families[0].left_out[0], "wall at n = 0: below 1");
+  EXPECT_EQ(families[0].left_out[1], "wall at n = 128: not measured");
 }
 
 TEST(Families, CountsThatAreTooLargeAreNoLawAndNoStep) {
