@@ -117,8 +117,10 @@ RepetitionAggregator::RepetitionAggregator(const model::Dataset& data, const mod
     : data_(data), group_(group), rows_(rows) {
   divisors_.assign(group.samples.size(), 1.0);
   time_divisors_ = divisors_;
+  const auto filter_of = [&](std::uint32_t sample) { return data.context(data.samples[sample]).filter; };
   bool can = true;
   for (std::uint32_t sample : group.samples) {
+    has_several_filters_ = has_several_filters_ || filter_of(sample) != filter_of(group.samples.front());
     const Totals& totals = data.samples[sample].totals;
     per_iteration = per_iteration || totals.counted_iterations.has_value();
     const bool can_divide_time = totals.iterations.value_or(0) > 0 || !totals.wall_ns.has_value();
@@ -147,6 +149,12 @@ bool RepetitionAggregator::measures(std::size_t i, Measured SyscallRow::*field) 
   if (total.has_value()) return true;
   const auto rows = rows_.of(i);
   return std::any_of(rows.begin(), rows.end(), [&](const SyscallRow& row) { return (row.*field).has_value(); });
+}
+
+bool RepetitionAggregator::knows_none(std::size_t i, Measured SyscallRow::*field) const {
+  const bool may_leave_out =
+      has_several_filters_ && data_.context(data_.samples[group_.samples[i]]).filter != model::kNoName;
+  return !may_leave_out && measures(i, field);
 }
 
 Numbers RepetitionAggregator::totals(Measured Totals::*field, const std::vector<double>& divisors) const {
@@ -211,7 +219,7 @@ Numbers RepetitionAggregator::column(const Series& series, Measured SyscallRow::
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr ? !measures(i, field) : !(row->*field).has_value()) return std::nullopt;
+    if (row == nullptr ? !knows_none(i, field) : !(row->*field).has_value()) return std::nullopt;
     values_.push_back(row == nullptr ? 0.0 : value(series, i, field, per_run));
   }
   return spread_in(values_);
@@ -222,7 +230,7 @@ Numbers RepetitionAggregator::timely_calls(const Series& series, PerRunCalls per
   values_.clear();
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr ? !measures(i, &SyscallRow::calls) : !row->calls.has_value()) return std::nullopt;
+    if (row == nullptr ? !knows_none(i, &SyscallRow::calls) : !row->calls.has_value()) return std::nullopt;
     double count = row == nullptr ? 0.0 : value(series, i, &SyscallRow::calls, per_run);
     if (row != nullptr && row->errnos != model::kNoName) {
       const auto errnos = model::parse_errnos(data_.text(row->errnos));
@@ -247,7 +255,7 @@ Numbers RepetitionAggregator::per_run(const Series& series, Measured SyscallRow:
 bool RepetitionAggregator::knows_errnos(const Series& series) const {
   for (std::size_t i = 0; i < series.by_sample.size(); ++i) {
     const SyscallRow* row = series.by_sample[i];
-    if (row == nullptr ? !measures(i, &SyscallRow::errors) : !row->errors.has_value()) return false;
+    if (row == nullptr ? !knows_none(i, &SyscallRow::errors) : !row->errors.has_value()) return false;
     // A tool may count failures without their errnos.
     if (row != nullptr && *row->errors > 0 && row->errnos == model::kNoName) return false;
   }

@@ -158,6 +158,8 @@ class RepetitionAggregator {
   bool measures(std::size_t i, model::Measured model::SyscallRow::*field) const;
 
  private:
+  /// True when repetition `i`, which has no row of a syscall, did not make it. Its filter may have left it out.
+  bool knows_none(std::size_t i, model::Measured model::SyscallRow::*field) const;
   bool knows_errnos(const Series& series) const;
   ErrnoNumbers errno_numbers(const Series& series, model::NameId model::SyscallRow::*list, bool is_per_iteration,
                              model::NameId model::SyscallRow::*less) const;
@@ -169,6 +171,7 @@ class RepetitionAggregator {
   std::vector<double> time_divisors_;   // of times
   mutable std::vector<double> values_;  ///< The column that is being folded. All columns share it.
   bool is_per_iteration_ = false;
+  bool has_several_filters_ = false;
 };
 
 /// True for an errno by which a call says that it is to be made again: how often that happens depends on time.

@@ -211,6 +211,17 @@ TEST_F(NotCounted, EntriesAreNotCalledCalls) {
   EXPECT_TRUE(has("calls or entries")) << all();
 }
 
+TEST_F(NotCounted, ACallThatOneFilterLeftOutIsNotZeroThere) {
+  const auto run = [&](const std::string& filter) {
+    return file("run.csv", window_with_writes(3, {{"filter", "write"}}) +
+                               window_with_writes(5, {{"filter", filter}, {"repetition", "1"}, {"syscall", "read"}}));
+  };
+  EXPECT_EQ(bench({"show", run("read"), "Suite.Test", "--format", "json"}), 0) << all();
+  EXPECT_FALSE(has("\"min\": 0")) << all();
+  EXPECT_EQ(bench({"show", run("write"), "Suite.Test", "--format", "json"}), 0) << all();
+  EXPECT_TRUE(has("\"min\": 0")) << all();
+}
+
 TEST_F(NotCounted, TestsThatTheBaselineLetsOffAreSkippedInJunit) {
   const Cells failed = {{"test", "B"}, {"outcome", "failed"}};
   const std::string run = file("run.csv", window_with_writes(3) + window_with_writes(9, failed));
