@@ -242,6 +242,22 @@ class LimitJudge {
   bool has_figures_ = false;
 };
 
+/// True for a budget of a set-up or tear-down without calls, which has no row: it keeps each limit.
+bool is_of_silent_set_up(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
+  Uncounted uncounted(budget);
+  return std::any_of(windows.begin(), windows.end(), [&](const BudgetedWindow& test) {
+    const bool is_whole = test.kind == "test" && test.now && test.now->window->is_counted() &&
+                          uncounted.reason(*test.now->window).empty();
+    if (!is_whole) return false;
+    const std::string suite = "suite " + test.name.substr(0, test.name.find('.'));
+    const auto matches = [&](const char* kind, const std::string& name) {
+      return budget.matches(kind, name + ", set-up", test.program) ||
+             budget.matches(kind, name + ", tear-down", test.program);
+    };
+    return matches("suite", suite) || matches("environment", "environment");
+  });
+}
+
 }  // namespace
 
 Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWindow>& windows) {
@@ -249,6 +265,10 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     const Budget& budget = budgets[i];
     std::vector<Limited> all = budget.per == Per::test ? windows_of(budget, windows) : sums_of(budget, windows);
+    if (all.empty() && is_of_silent_set_up(budget, windows)) {
+      ++out.kept;
+      continue;
+    }
     if (all.empty()) {
       out.unmatched.emplace_back(i, "no test matches it");
       continue;

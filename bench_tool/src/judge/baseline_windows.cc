@@ -155,6 +155,11 @@ bool has_failed(const stats::WindowSummary& window) {
   return window.outcomes.count(model::kOutcomeFailed) != 0;
 }
 
+std::string_view filter_of(const model::Baseline& baseline) {
+  const auto found = std::ranges::find(baseline.surroundings, "filter", &std::pair<std::string, std::string>::first);
+  return found == baseline.surroundings.end() ? std::string_view() : std::string_view(found->second);
+}
+
 BaselineFault fault_of(const stats::WindowSummary& window) {
   if (has_failed(window)) return {"it failed", kAllowFailed};
   if (window.filters.size() > 1) return {"it was counted under several filters"};
@@ -221,11 +226,7 @@ stats::WindowSummary from_baseline(const model::Baseline& baseline, const model:
   }
   out.n = window.n;
   if (!window.outcome.empty()) out.outcomes[window.outcome] = window.n;
-  std::string_view filter;
-  for (const auto& [name, value] : baseline.surroundings) {
-    if (name == "filter") filter = value;
-  }
-  out.filters.insert(filter);
+  out.filters.insert(filter_of(baseline));
   std::map<std::string_view, stats::SyscallSummary> syscalls;
   for (const model::BaselineCell& cell : window.cells) {
     if (!cell.syscall.empty()) {

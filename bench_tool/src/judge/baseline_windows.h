@@ -39,6 +39,9 @@ struct FalseAlarms {
   std::string text() const;
 };
 
+/// What was counted in the runs of the baseline: `%network`; "" for everything.
+std::string_view filter_of(const model::Baseline& baseline);
+
 /// The lines of a window. If its numbers are not whole (see fault_of()), it has no counts.
 model::BaselineWindow to_baseline(const stats::WindowSummary& window, std::string program, std::string name);
 

@@ -247,18 +247,27 @@ std::string OpenCounts::reason_of(const Count& count) const {
 std::string OpenCounts::text() const {
   constexpr std::size_t kMostNamed = 5;
   std::size_t opened = 0;
+  std::size_t doubtful = 0;
   std::vector<std::string> cleared;
   for (const auto& [key, counts] : counts_) {
     const bool was_open = std::any_of(counts.begin(), counts.end(), [](const Count& count) {
       return count.runs > 0 || count.decision == Decision::go_on;
     });
     opened += was_open ? 1 : 0;
+    const auto has = [&](Decision decision) {
+      return std::any_of(counts.begin(), counts.end(), [&](const Count& one) { return one.decision == decision; });
+    };
+    if (was_open && has(Decision::in_doubt) && !has(Decision::red) && !has(Decision::go_on)) ++doubtful;
     const bool is_cleared = std::all_of(counts.begin(), counts.end(),
                                         [](const Count& count) { return count.decision == Decision::not_red; });
     if (is_cleared) cleared.push_back(counts.front().test);
   }
   if (opened == 0) return {};
-  std::string out = fmt::format(": {} of {} test{} decided", opened - tests(), opened, opened == 1 ? "" : "s");
+  std::string out =
+      fmt::format(": {} of {} test{} decided", opened - doubtful - tests(), opened, opened == 1 ? "" : "s");
+  if (doubtful != 0) {
+    out += fmt::format("; {} cannot be: OLD has too few runs, or {} are too few", doubtful, kMostRuns);
+  }
   if (cleared.empty()) return out;
   const auto end = cleared.begin() + static_cast<std::ptrdiff_t>(std::min(cleared.size(), kMostNamed));
   return out + fmt::format("; no change after all: {}{}", fmt::join(cleared.begin(), end, ", "),

@@ -73,6 +73,7 @@ std::string Collector::take(const csv::Row& row) {
 void Collector::begin_window(const Sample& key) {
   row_sample_ = RowStore::kNoSample;
   if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) return;
+  suites_.note(data_, key);
   if (is_left_out(key)) return;
   keeps_histogram_ = options_.keep_histograms && (leaves_out_others_ || may_be_meant(data_, key, options_.test_part));
   row_sample_ = sample_of(key);
@@ -148,6 +149,7 @@ void Collector::take_plain(const PlainRepetition& one) {
 Dataset Collector::finish(const std::string& name) {
   data_.name = name;
   select_runs();
+  suites_.add_silent_windows(data_);
   data_.index();
   duplicates_.drop_scattered(data_);
   duplicates_.report(data_, problems_);

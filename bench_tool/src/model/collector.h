@@ -16,6 +16,7 @@
 #include "model/loader.h"
 #include "model/row_parser.h"
 #include "model/row_store.h"
+#include "model/silent_windows.h"
 
 namespace syscost::bench::model {
 
@@ -102,6 +103,7 @@ class Collector {
   std::string only_run_;
   bool leaves_out_others_ = false;
   Duplicates duplicates_;
+  SuitesThatRan suites_;
   std::unordered_set<NameId> left_out_tests_;
   // The sample of the last row. The next row has it too if its key is the same. kNoSample: its rows are left out.
   std::uint32_t row_sample_ = RowStore::kNoSample;

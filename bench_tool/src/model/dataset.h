@@ -37,6 +37,13 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
+/// Run, host, program, start and process id. A process may have several contexts.
+using ProgramKey = std::tuple<NameId, NameId, NameId, NameId, std::uint64_t>;
+
+inline ProgramKey key_of(const Context& context, std::uint64_t pid) {
+  return {context.run_id, context.host, context.program, context.started_at, pid};
+}
+
 /// The facts of a `run` row: the surroundings of a program's run, whether its tests begin here or have ended, and how
 /// its process ended.
 struct RunFacts {

@@ -22,14 +22,8 @@
 namespace syscost::bench::model {
 namespace {
 
-/// Run, host, program, start and process id. Large files are read in parts, each with contexts of its own.
-using ProgramKey = std::tuple<NameId, NameId, NameId, NameId, std::uint64_t>;
 /// A program that executes another one goes on as the same process: run, host, process id and its start.
 using StartKey = std::tuple<NameId, NameId, std::uint64_t, std::string>;
-
-ProgramKey key_of(const Context& context, std::uint64_t pid) {
-  return {context.run_id, context.host, context.program, context.started_at, pid};
-}
 
 bool has_all_tests(const Dataset& data) {
   return data.left_out_tests.empty() && !data.is_partial;

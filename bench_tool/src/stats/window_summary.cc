@@ -356,12 +356,15 @@ WindowSummary summarize(const model::Dataset& data, const model::Group& group, b
   out.is_per_iteration = fold.is_per_iteration();
   out.iterations = fold.totals(&Totals::iterations, {});
   out.counted_passes = fold.divisors();
-  out.wall_ns = fold.times(&Totals::wall_ns);
+  const auto times = [&](model::Measured Totals::*field) {  // a set-up without calls has no row, so no times
+    return out.is_set_up() ? fold.where_known(field) : fold.times(field);
+  };
+  out.wall_ns = times(&Totals::wall_ns);
   add_times(data, group, out);
   add_cpu_times(data, group, out);
-  out.user_ns = fold.times(&Totals::user_ns);
-  out.system_ns = fold.times(&Totals::system_ns);
-  out.overhead_ns = fold.times(&Totals::overhead_estimate_ns);
+  out.user_ns = times(&Totals::user_ns);
+  out.system_ns = times(&Totals::system_ns);
+  out.overhead_ns = times(&Totals::overhead_estimate_ns);
   const SeriesList all(rows);
   out.calls = fold.counts(&Totals::calls, all, &SyscallRow::per_run_calls);
   out.entries = fold.counts(&Totals::entries, all, &SyscallRow::per_run_calls);

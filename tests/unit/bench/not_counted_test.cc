@@ -231,5 +231,23 @@ TEST_F(NotCounted, TestsThatTheBaselineLetsOffAreSkippedInJunit) {
   EXPECT_TRUE(has("tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"1\"")) << all();
 }
 
+TEST_F(NotCounted, ABaselineTakesNoRunWithAnotherFilter) {
+  const std::string whole = file("whole.csv", window_with_writes(3));
+  const std::string part = file("part.csv", window_with_writes(0, {{"filter", "read"}}));
+  const std::string baseline = folder_.file("tests.baseline");
+  ASSERT_EQ(bench({"baseline", "update", whole, "--output", baseline}), 0) << all();
+  EXPECT_EQ(bench({"check", part, "--baseline", baseline, "--update"}), 2) << all();
+  EXPECT_EQ(bench({"check", part, "--baseline", baseline, "--accept", "Suite.Test"}), 2) << all();
+  EXPECT_NE(all().find("the filter is read, and that of the baseline is none"), std::string::npos) << all();
+  EXPECT_EQ(bench({"check", whole, "--baseline", baseline}), 0) << all();
+}
+
+TEST_F(NotCounted, AGatedTimeThatCannotBeRedIsNoAnswer) {
+  const std::string one = file("one.csv", window_with_writes(3));
+  const std::string other = file("other.csv", window_with_writes(3, of_run(11)));
+  EXPECT_EQ(bench({"compare", one, other}), 0) << all();
+  EXPECT_EQ(bench({"compare", one, other, "--gate", "wall"}), 3) << all();
+}
+
 }  // namespace
 }  // namespace syscost::bench

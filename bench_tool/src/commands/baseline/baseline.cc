@@ -178,8 +178,25 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   return cli::kExitOk;
 }
 
+namespace {
+
+std::string_view filter_words(std::string_view filter) {
+  return filter.empty() ? "none" : filter;
+}
+
+}  // namespace
+
 WithoutCounts::Answer WithoutCounts::decide(const stats::WindowSummary& window) {
   const judge::BaselineFault fault = judge::fault_of(window);
+  if (fault.text.empty() && beside_ != nullptr && judge::filter_of(*beside_) != *window.filters.begin()) {
+    problems_.add(
+        source_, 0,
+        fmt::format("{}: the filter is {}, and that of the baseline is {}; write a new baseline "
+                    "(baseline update)",
+                    window.name, filter_words(*window.filters.begin()), filter_words(judge::filter_of(*beside_))));
+    has_no_option_ = true;
+    return Answer::refused;
+  }
   if (fault.text.empty()) return Answer::has_counts;
   const bool is_allowed = (fault.allowed_by == judge::kAllowFailed && options_.allows_failed) ||
                           (fault.allowed_by == judge::kAllowLost && options_.allows_lost);

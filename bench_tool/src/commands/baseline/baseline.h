@@ -63,9 +63,10 @@ class WithoutCounts {
  public:
   enum class Answer { has_counts, without_counts, refused };
 
-  /// Notes what is refused in `problems`, as faults of `source`.
-  WithoutCounts(const cli::CheckOptions& options, std::string source, csv::Problems& problems)
-      : options_(options), source_(std::move(source)), problems_(problems) {}
+  /// Notes what is refused in `problems`, as faults of `source`. `beside`: the baseline that has other tests already.
+  WithoutCounts(const cli::CheckOptions& options, std::string source, csv::Problems& problems,
+                const model::Baseline* beside = nullptr)
+      : options_(options), source_(std::move(source)), problems_(problems), beside_(beside) {}
 
   Answer decide(const stats::WindowSummary& window);
 
@@ -78,6 +79,7 @@ class WithoutCounts {
   const cli::CheckOptions& options_;
   std::string source_;
   csv::Problems& problems_;
+  const model::Baseline* beside_;
   std::set<std::string_view> missing_options_;
   bool has_no_option_ = false;  ///< For one of the refused windows.
   std::vector<std::string> names_;

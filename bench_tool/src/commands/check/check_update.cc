@@ -102,7 +102,7 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
   const Accepted accepted(options.check.accepted, result, problems);
   const std::optional<std::string> text = csv::read_text(result.baseline_file, problems);
   const model::BaselineTold told = model::told_by(result.baseline.windows);
-  WithoutCounts without_counts(options.check, result.data.name, problems);
+  WithoutCounts without_counts(options.check, result.data.name, problems, &result.baseline);
   model::Baseline added;  // what the head must know of the new lines
   std::vector<model::BaselineEdit> edits;
   std::string written;
@@ -192,7 +192,7 @@ void update(const CheckResult& result, WithoutCounts& without_counts, model::Bas
 int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err) {
   model::Baseline baseline = result.baseline;
   csv::Problems problems;
-  WithoutCounts without_counts(options, result.data.name, problems);
+  WithoutCounts without_counts(options, result.data.name, problems, &result.baseline);
   update(result, without_counts, baseline);
   problems.print(err);
   const bool is_new = model::to_text(baseline) != model::to_text(result.baseline);

@@ -220,11 +220,15 @@ std::string times_not_compared(const std::vector<const Comparison*>& rows, const
                      left_out > kMostUncompared ? ", ..." : "");
 }
 
-bool compared_no_time(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
-  const std::size_t all = count(rows, has_times_to_compare);
-  return all != 0 && std::all_of(rows.begin(), rows.end(), [&](const Comparison* row) {
-           return !has_times_to_compare(*row) || lacks_times(*row, gate);
-         });
+bool judged_no_time(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
+  const auto is_judged = [](const std::optional<judge::TimeVerdict>& time) {
+    return time && time->verdict != Verdict::incomparable && time->verdict != Verdict::insufficient;
+  };
+  const auto has_verdict = [&](const Comparison& row) {
+    return has_times_to_compare(row) && ((gate.wall && is_judged(row.time)) || (gate.cpu && is_judged(row.cpu)));
+  };
+  return count(rows, has_times_to_compare) != 0 &&
+         std::none_of(rows.begin(), rows.end(), [&](const Comparison* row) { return has_verdict(*row); });
 }
 
 std::string errors_not_compared(const std::vector<const Comparison*>& rows) {

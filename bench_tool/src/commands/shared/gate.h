@@ -53,8 +53,8 @@ bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
 /// if each test has one that was compared.
 std::string times_not_compared(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
-/// True if both sides ran a test, and no time that is gated could be compared.
-bool compared_no_time(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
+/// True if both sides ran a test, and no time that is gated could be red: none was compared with enough samples.
+bool judged_no_time(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
 /// A warning that failed calls were measured on one side only; "" if there is no such test.
 std::string errors_not_compared(const std::vector<const judge::Comparison*>& rows);
