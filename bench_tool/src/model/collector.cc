@@ -63,6 +63,7 @@ std::string Collector::take(const csv::Row& row) {
     Sample key;
     if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
     begin_window(key);
+    if (is_test_row) note_suite(key, row);
   }
   if (row_sample_ == RowStore::kNoSample) return {};
   if (is_test_row) return take_totals(row);
@@ -73,10 +74,16 @@ std::string Collector::take(const csv::Row& row) {
 void Collector::begin_window(const Sample& key) {
   row_sample_ = RowStore::kNoSample;
   if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) return;
-  suites_.note(data_, key);
   if (is_left_out(key)) return;
   keeps_histogram_ = options_.keep_histograms && (leaves_out_others_ || may_be_meant(data_, key, options_.test_part));
   row_sample_ = sample_of(key);
+}
+
+void Collector::note_suite(const Sample& key, const csv::Row& row) {
+  if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) return;
+  const bool is_counted =
+      !row.text(schema::Column::kTotalCalls).empty() || !row.text(schema::Column::kTotalEntries).empty();
+  suites_.note(data_, key, is_counted);
 }
 
 /// True for a window that is not asked for.

@@ -92,6 +92,7 @@ class Collector {
   std::string take_totals(const csv::Row& row);
   std::string take_call(const csv::Row& row);
   void begin_window(const Sample& key);
+  void note_suite(const Sample& key, const csv::Row& row);
   bool is_left_out(const Sample& key);
   void select_runs();
 

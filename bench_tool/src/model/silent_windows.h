@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: MIT
 //
-// Silent windows: a set-up, a tear-down or a child's program without a call has no row. Where others of its name have
-// rows, in another repetition or process, it is a repetition with 0 calls.
+// Silent windows: a set-up or tear-down without a call has no row. A process that has none, beside others that have
+// some, made 0 calls in it.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <tuple>
-#include <vector>
 
 #include "model/dataset.h"
 
 namespace syscost::bench::model {
 
-/// The suites of which a process ran tests.
+/// The suites of which processes ran tests.
 class SuitesThatRan {
  public:
-  /// Notes a window, also one that is left out.
-  void note(Dataset& data, const Sample& key);
+  /// Notes a test's row, also one that is left out of the dataset. `is_counted`: it has the number of calls.
+  void note(Dataset& data, const Sample& key, bool is_counted);
 
-  /// Adds the silent ones to `data`, whose runs are those that were asked for.
+  /// Adds a sample with 0 calls for each set-up and tear-down of which a process has no row and others of its program
+  /// have some. The process must have counted all tests of the suite, and ended as it should.
   void add_silent_windows(Dataset& data) const;
 
  private:
-  /// Context, process id, suite, repetition.
-  using Place = std::tuple<std::uint32_t, std::uint64_t, NameId, std::uint32_t>;
+  /// Context, process id, suite.
+  using Place = std::tuple<std::uint32_t, std::uint64_t, NameId>;
 
-  std::vector<Place> places_;  ///< Each once, if the tests of a suite follow each other.
+  std::map<Place, bool> are_counted_;
+  std::map<Place, bool>::iterator last_ = are_counted_.end();
+  NameId last_test_ = kNoName;
+  NameId suite_ = kNoName;  ///< Of last_test_.
 };
 
 }  // namespace syscost::bench::model

@@ -36,7 +36,7 @@ struct CiCase {
   std::string no_answer;      ///< Why it was not judged; "" if it was.
   std::string warning;        ///< A fault that does not fail the gate.
   std::string accepted = {};  ///< A change that would fail the gate but is intended, and why.
-  std::string let_off = {};   ///< Why nobody asks for its verdict.
+  std::string let_off = {};   ///< Why its verdict is not asked for.
   bool is_note = false;       ///< Its failures are notes, whatever the report's level is.
   // For a cause, in the place of the tests that have it.
   std::vector<CiCase> tests = {};

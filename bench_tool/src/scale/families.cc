@@ -2,6 +2,7 @@
 #include "scale/families.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -175,7 +176,7 @@ std::string fault_of(const stats::WindowSummary& window) {
 TimeRow time_row(Family& family, std::string_view title, const std::vector<stats::WindowSummary>& windows,
                  stats::Numbers stats::WindowSummary::*numbers) {
   TimeRow row;
-  std::vector<std::string> left_out;
+  std::map<std::string_view, std::vector<std::int64_t>> left_out;  // by reason
   row.title = title;
   if (family.has_two) {
     row.reason = "two sizes vary";
@@ -184,16 +185,16 @@ TimeRow time_row(Family& family, std::string_view title, const std::vector<stats
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const stats::Numbers& time = windows[i].*numbers;
     if (!time || time->median <= 0 || family.sizes[i][0] < 1) {
-      left_out.push_back(fmt::format("{} at {}: {}", title, size_text(family, family.sizes[i]),
-                                     family.sizes[i][0] < 1 ? "below 1"
-                                     : time                 ? "0 ns"
-                                                            : "not measured"));
+      left_out[family.sizes[i][0] < 1 ? "below 1" : time ? "0 ns" : "not measured"].push_back(family.sizes[i][0]);
       continue;
     }
     row.points.push_back({static_cast<double>(family.sizes[i][0]), time->median});
   }
-  if (!row.points.empty()) family.left_out.insert(family.left_out.end(), left_out.begin(), left_out.end());
   row.fit = best_complexity(row.points);
+  for (const auto& [reason, sizes] : left_out) {
+    if (!row.fit) break;
+    family.left_out.push_back(fmt::format("{} at {} = {}: {}", title, family.names[0], fmt::join(sizes, ", "), reason));
+  }
   row.fixed = fixed_cost(row.points);
   if (!row.fit) {
     row.reason = row.points.empty()

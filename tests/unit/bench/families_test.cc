@@ -113,12 +113,14 @@ TEST(Families, ASyscallThatASizeDoesNotMakeIsZeroThere) {
 }
 
 TEST(Families, NameTheSizesThatALawOfTimesLeavesOut) {
-  const auto families =
-      families_in(writes("S/C.W/0", 0, {{"wall_ns", "100"}}) + writes("S/C.W/64", 64, {{"wall_ns", "200"}}) +
-                  writes("S/C.W/128", 128, {{"wall_ns", ""}}));
+  std::string rows = writes("S/C.W/0", 0, {{"wall_ns", "100"}}) + writes("S/C.W/2048", 2048, {{"wall_ns", ""}});
+  for (const int n : {64, 128, 256, 512, 1024}) {
+    rows += writes("S/C.W/" + std::to_string(n), n, {{"wall_ns", std::to_string(100 * n)}});
+  }
+  const auto families = families_in(rows);
   ASSERT_EQ(families.at(0).left_out.size(), 2U);
   EXPECT_EQ(families[0].left_out[0], "wall at n = 0: below 1");
-  EXPECT_EQ(families[0].left_out[1], "wall at n = 128: not measured");
+  EXPECT_EQ(families[0].left_out[1], "wall at n = 2048: not measured");
 }
 
 TEST(Families, CountsThatAreTooLargeAreNoLawAndNoStep) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A set-up, a tear-down or a child's program without a call has no row. It is 0 calls, not unknown.
+// A set-up or tear-down without a call has no row. Of a process that has none it is 0 calls, not unknown.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -28,24 +28,18 @@ std::string window(int calls, const Cells& cells, bool may_be_silent = true) {
   const bool is_test = cells.at("kind") == "test";
   Cells totals = with(cells, {{"total_calls", std::to_string(calls)}, {"total_errors", "0"}});
   totals["outcome"] = is_test ? "passed" : "";
-  if (cells.at("kind") == "process") totals.insert({{"lost", ""}, {"wall_ns", ""}});
+
   const Cells of_calls = with(cells, {{"calls", std::to_string(calls)}});
   return testing::test_row(totals) + (calls == 0 ? "" : testing::syscall_row(of_calls));
 }
 
-/// A process that runs Suite.Test so often, whose set-up writes `of_set_up[i]` times in repetition i, and its child in
-/// the test `of_children[i]` times.
-std::string process(const std::vector<int>& of_set_up, const Cells& of_run = {},
-                    const std::vector<int>& of_children = {}, const char* window_of_suite = "set-up",
-                    bool ends = true) {
+/// A process that runs Suite.Test, whose set-up writes so often.
+std::string process(int of_set_up, const Cells& of_run = {}, const char* window_of_suite = "set-up", bool ends = true,
+                    const std::string& calls_of_test = "1") {
   std::string rows = testing::run_row(with(of_run, {{"window", "begin"}}));
-  for (std::size_t i = 0; i < of_set_up.size(); ++i) {
-    const Cells turn = with(of_run, {{"repetition", std::to_string(i)}});
-    rows += window(of_set_up[i], with(turn, {{"kind", "suite"}, {"test", "Suite"}, {"window", window_of_suite}}));
-    rows += window(1, with(turn, {{"kind", "test"}, {"test", "Suite.Test"}}));
-    if (of_children.size() <= i) continue;
-    rows += window(of_children[i], with(turn, {{"kind", "process"}, {"test", "Suite.Test"}, {"window", "cat"}}));
-  }
+  rows += window(of_set_up, with(of_run, {{"kind", "suite"}, {"test", "Suite"}, {"window", window_of_suite}}));
+  rows += testing::test_row(with(of_run, {{"total_calls", calls_of_test}}));
+  if (calls_of_test == "1") rows += testing::syscall_row(of_run);
   return rows + (ends ? testing::run_row(with(of_run, {{"window", "end"}, {"outcome", "passed"}})) : "");
 }
 
@@ -76,52 +70,49 @@ class SilentWindows : public ::testing::Test {
   std::ostringstream err_;
 };
 
-TEST_F(SilentWindows, AreRepetitionsWithoutCalls) {
-  const std::string once = file("once.csv", process({5, 0, 0}));
-  EXPECT_EQ(bench({"compare", once, file("each.csv", process({5, 5, 5})), "--all"}), 0) << all();
+Cells of_process(int pid) {
+  return {{"pid", std::to_string(pid)}};
+}
+
+TEST_F(SilentWindows, OfAProcessWithoutARowAreZero) {
+  const std::string one = process(5) + process(0, of_process(8)) + process(0, of_process(9));
+  const std::string each = process(5) + process(5, of_process(8)) + process(5, of_process(9));
+  EXPECT_EQ(bench({"compare", file("one.csv", one), file("each.csv", each), "--all"}), 0) << all();
   EXPECT_TRUE(has("0 [0..5] -> 5")) << all();
-  EXPECT_EQ(bench({"compare", once, file("more.csv", process({5, 6, 6}))}), 0) << all();
-  EXPECT_TRUE(has("0 [0..5] -> 6 [5..6]")) << all();
 }
 
-TEST_F(SilentWindows, OfTearDownsAreUnknownInAProcessThatDidNotEnd) {
-  const auto rows = [](bool ends) { return process({5, 5}) + process({0}, {{"pid", "8"}}, {}, "tear-down", ends); };
-  const std::string tear_down = process({3}, {{"pid", "9"}}, {}, "tear-down");
-  EXPECT_EQ(bench({"summary", file("ended.csv", rows(true) + tear_down), "--details", "--format", "json"}), 0) << all();
-  EXPECT_TRUE(has("\"repetitions\": 4")) << "of all processes: " << all();
-  bench({"summary", file("crashed.csv", rows(false) + tear_down), "--details", "--format", "json"});
-  EXPECT_TRUE(has("\"repetitions\": 3")) << all();
+TEST_F(SilentWindows, AreUnknownWhereTheProcessDidNotCountOrEnd) {
+  const auto repetitions = [&](const std::string& rows) {
+    bench({"summary", file("run.csv", rows), "--details", "--format", "json"});
+    return (has("\"repetitions\": 2") ? 2 : 0) + (has("\"repetitions\": 1") ? 1 : 0);
+  };
+  EXPECT_EQ(repetitions(process(5) + process(0, of_process(8))), 2) << "of the test and of its set-up: " << all();
+  EXPECT_EQ(repetitions(process(5) + process(0, of_process(8), "set-up", false)), 3) << "it crashed: " << all();
+  EXPECT_EQ(repetitions(process(5) + process(0, of_process(8), "set-up", true, "")), 3) << "not counted: " << all();
 }
 
-TEST_F(SilentWindows, OfEnvironmentsAreOnceInAProcessUnlessTheyAreMadeAgain) {
-  const Cells made = {{"kind", "environment"}, {"test", ""}, {"window", "set-up"}};
-  const std::string twice = process({0, 0}) + process({0, 0}, {{"pid", "8"}});
-  EXPECT_EQ(bench({"summary", file("once.csv", twice + window(4, made)), "--details", "--format", "json"}), 0) << all();
-  EXPECT_TRUE(has("\"repetitions\": 2")) << all();
-  const std::string again = window(4, made) + window(4, with(made, {{"repetition", "1"}}));
-  EXPECT_EQ(bench({"summary", file("again.csv", twice + again), "--details", "--format", "json"}), 0) << all();
-  EXPECT_FALSE(has("\"repetitions\": 2")) << all();
-}
-
-TEST_F(SilentWindows, OfChildrenAreThoseOfTestsThatStartedNone) {
-  const std::string seldom = file("seldom.csv", process({0, 0, 0}, {}, {9, 0, 0}));
-  EXPECT_EQ(bench({"compare", seldom, file("always.csv", process({0, 0, 0}, {}, {9, 9, 9})), "--all"}), 0) << all();
-  EXPECT_TRUE(has("0 [0..9] -> 9")) << all();
+/// What is made once in a process is compared as before.
+TEST_F(SilentWindows, OfOtherRepetitionsHideNoRegressionOfTheFirst) {
+  const Cells second = {{"repetition", "1"}};
+  const auto rows = [&](int calls) {
+    return process(calls) + window(1, with(second, {{"kind", "test"}, {"test", "Suite.Test"}}));
+  };
+  EXPECT_EQ(bench({"compare", file("two.csv", rows(2)), file("six.csv", rows(6))}), 1) << all();
 }
 
 TEST_F(SilentWindows, OfSomeRunsOfABaselineMakeARange) {
   std::string runs;
-  for (int day = 10; day < 15; ++day) runs += process({day == 14 ? 3 : 0}, of_day(day));
+  for (int day = 10; day < 15; ++day) runs += process(day == 14 ? 3 : 0, of_day(day));
   const std::string baseline = folder_.file("tests.baseline");
   ASSERT_EQ(bench({"baseline", "update", file("runs.csv", runs), "--all-runs", "--output", baseline}), 0) << all();
-  EXPECT_EQ(bench({"check", file("three.csv", process({3}, of_day(20))), "--baseline", baseline}), 0) << all();
+  EXPECT_EQ(bench({"check", file("three.csv", process(3, of_day(20))), "--baseline", baseline}), 0) << all();
   EXPECT_FALSE(has("regressed")) << all();
 }
 
 TEST_F(SilentWindows, AreStepsInTheLogOfOneWindow) {
   std::string runs;
   for (const auto& [day, calls] : std::vector<std::pair<int, int>>{{10, 1}, {11, 0}, {12, 1}, {13, 3}}) {
-    runs += process({calls}, of_day(day));
+    runs += process(calls, of_day(day));
   }
   EXPECT_EQ(bench({"log", "suite Suite, set-up", file("runs.csv", runs)}), 0) << all();
   EXPECT_FALSE(has("not run")) << all();
@@ -131,12 +122,14 @@ TEST_F(SilentWindows, AreStepsInTheLogOfOneWindow) {
 TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   const std::string rules =
       text("rules.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"suite *\"\nmax = 4\n");
-  const std::string none = file("none.csv", process({0}));
+  const std::string none = file("none.csv", process(0));
   EXPECT_EQ(bench({"check", none, "--budgets", rules}), 0) << all();
-  EXPECT_EQ(bench({"check", file("five.csv", process({5})), "--budgets", rules}), 1) << all();
+  EXPECT_EQ(bench({"check", file("five.csv", process(5)), "--budgets", rules}), 1) << all();
   const std::string other =
       text("other.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"suite X*\"\nmax = 4\n");
   EXPECT_EQ(bench({"check", none, "--budgets", other}), 1) << "no suite of this name ran: " << all();
+  const std::string time = text("time.toml", "[[budget]]\nmeasure = \"wall\"\ntest = \"suite *\"\nmax = \"4 ms\"\n");
+  EXPECT_EQ(bench({"check", none, "--budgets", time}), 1) << "its time is not known: " << all();
 }
 
 }  // namespace

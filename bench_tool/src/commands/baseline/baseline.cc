@@ -189,11 +189,13 @@ std::string_view filter_words(std::string_view filter) {
 WithoutCounts::Answer WithoutCounts::decide(const stats::WindowSummary& window) {
   const judge::BaselineFault fault = judge::fault_of(window);
   if (fault.text.empty() && beside_ != nullptr && judge::filter_of(*beside_) != *window.filters.begin()) {
-    problems_.add(
-        source_, 0,
-        fmt::format("{}: the filter is {}, and that of the baseline is {}; write a new baseline "
-                    "(baseline update)",
-                    window.name, filter_words(*window.filters.begin()), filter_words(judge::filter_of(*beside_))));
+    if (!has_other_filter_) {
+      problems_.add(source_, 0,
+                    fmt::format("the filter is {}, and that of the baseline is {}; write a new baseline "
+                                "(baseline update)",
+                                filter_words(*window.filters.begin()), filter_words(judge::filter_of(*beside_))));
+    }
+    has_other_filter_ = true;
     has_no_option_ = true;
     return Answer::refused;
   }

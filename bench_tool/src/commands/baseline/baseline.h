@@ -81,7 +81,8 @@ class WithoutCounts {
   csv::Problems& problems_;
   const model::Baseline* beside_;
   std::set<std::string_view> missing_options_;
-  bool has_no_option_ = false;  ///< For one of the refused windows.
+  bool has_other_filter_ = false;  ///< Than `beside_`.
+  bool has_no_option_ = false;     ///< For one of the refused windows.
   std::vector<std::string> names_;
 };
 

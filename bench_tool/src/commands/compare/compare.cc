@@ -181,8 +181,7 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
                                       result.budgets}));
   }
   if (has_timed && judged_no_time(rows, options.gate)) {
-    const std::string why = left_out.empty() ? "too few samples for any gated time to be red" : "";
-    return no_answer(in_one_sentence({why, unjudged, result.budgets}));
+    return no_answer(in_one_sentence({too_few_samples(rows, options.gate), unjudged, result.budgets}));
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return lacks_answer(row, options.gate) || (counts && row.has_unclear_processes);

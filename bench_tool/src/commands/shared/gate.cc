@@ -220,6 +220,16 @@ std::string times_not_compared(const std::vector<const Comparison*>& rows, const
                      left_out > kMostUncompared ? ", ..." : "");
 }
 
+std::string too_few_samples(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
+  const auto has_few = [](const std::optional<judge::TimeVerdict>& time) {
+    return time && time->verdict == Verdict::insufficient;
+  };
+  const bool is_any = std::any_of(rows.begin(), rows.end(), [&](const Comparison* row) {
+    return has_times_to_compare(*row) && ((gate.wall && has_few(row->time)) || (gate.cpu && has_few(row->cpu)));
+  });
+  return is_any ? "too few samples for any gated time to be red" : "";
+}
+
 bool judged_no_time(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {
   const auto is_judged = [](const std::optional<judge::TimeVerdict>& time) {
     return time && time->verdict != Verdict::incomparable && time->verdict != Verdict::insufficient;
