@@ -266,7 +266,7 @@ std::string OpenCounts::text() const {
   std::string out =
       fmt::format(": {} of {} test{} decided", opened - doubtful - tests(), opened, opened == 1 ? "" : "s");
   if (doubtful != 0) {
-    out += fmt::format("; {} cannot be: OLD has too few runs, or {} are too few", doubtful, kMostRuns);
+    out += fmt::format("; {} stay{} in doubt: {} runs cannot tell", doubtful, doubtful == 1 ? "s" : "", kMostRuns);
   }
   if (cleared.empty()) return out;
   const auto end = cleared.begin() + static_cast<std::ptrdiff_t>(std::min(cleared.size(), kMostNamed));

@@ -30,7 +30,7 @@ Sample silent_window(const Sample& like, std::uint32_t context, std::uint64_t pi
   return none;
 }
 
-/// The processes whose tests have all ended.
+/// The processes that came to the end of their tests.
 std::set<ProgramKey> ended_processes(const Dataset& data) {
   std::set<ProgramKey> ended;
   for (const RunFacts& run : data.runs) {

@@ -4,13 +4,10 @@
 // not said of another one with its id.
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "../csv/temporary_folder.h"
-#include "bench.h"
+#include "bench_on_files.h"
 #include "csv_text.h"
 
 namespace syscost::bench {
@@ -18,24 +15,7 @@ namespace {
 
 using testing::Cells;
 
-class NotCounted : public ::testing::Test {
- protected:
-  std::string file(const std::string& name, const std::string& rows) const {
-    std::ofstream(folder_.file(name)) << testing::header() << rows;
-    return folder_.file(name);
-  }
-  int bench(const std::vector<std::string>& args) {
-    out_.str("");
-    err_.str("");
-    return bench_main(args, out_, err_);
-  }
-  bool has(const std::string& words) const { return out_.str().find(words) != std::string::npos; }
-  std::string all() const { return out_.str() + err_.str(); }
-
-  syscost::testing::TemporaryFolder folder_;
-  std::ostringstream out_;
-  std::ostringstream err_;
-};
+class NotCounted : public testing::BenchOnFiles {};
 
 /// A window that writes so often. `lost` "": it was not counted.
 std::string window_with_writes(int calls, Cells cells = {}, const std::string& lost = "0") {

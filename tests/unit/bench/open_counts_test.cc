@@ -72,7 +72,7 @@ TEST_F(Opened, AreNotDecidedWhereNoNumberOfRunsCanTell) {
   OpenCounts open({compared({{"read", 5}}, {{"read", 7}}, false)}, RunsAgain::new_side);
   run_new(open, {{"read", 5}}, {{"read", 6}}, false);
   EXPECT_EQ(open.tests(), 0U);
-  EXPECT_EQ(open.text(), ": 0 of 1 test decided; 1 cannot be: OLD has too few runs, or 40 are too few");
+  EXPECT_EQ(open.text(), ": 0 of 1 test decided; 1 stays in doubt: 40 runs cannot tell");
 }
 
 TEST_F(Opened, OfOneThreadStayRedIfARunRepeatsThem) {

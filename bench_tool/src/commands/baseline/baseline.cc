@@ -178,22 +178,15 @@ int baseline_update(const cli::Options& options, std::ostream& out, std::ostream
   return cli::kExitOk;
 }
 
-namespace {
-
-std::string_view filter_words(std::string_view filter) {
-  return filter.empty() ? "none" : filter;
-}
-
-}  // namespace
-
 WithoutCounts::Answer WithoutCounts::decide(const stats::WindowSummary& window) {
   const judge::BaselineFault fault = judge::fault_of(window);
-  if (fault.text.empty() && beside_ != nullptr && judge::filter_of(*beside_) != *window.filters.begin()) {
+  const std::string_view beside = beside_ == nullptr ? std::string_view() : judge::filter_of(*beside_);
+  if (fault.text.empty() && beside_ != nullptr && beside != *window.filters.begin()) {
     if (!has_other_filter_) {
       problems_.add(source_, 0,
                     fmt::format("the filter is {}, and that of the baseline is {}; write a new baseline "
                                 "(baseline update)",
-                                filter_words(*window.filters.begin()), filter_words(judge::filter_of(*beside_))));
+                                stats::filter_text(window), beside.empty() ? "none" : beside));
     }
     has_other_filter_ = true;
     has_no_option_ = true;

@@ -227,7 +227,7 @@ std::string too_few_samples(const std::vector<const Comparison*>& rows, const cl
   const bool is_any = std::any_of(rows.begin(), rows.end(), [&](const Comparison* row) {
     return has_times_to_compare(*row) && ((gate.wall && has_few(row->time)) || (gate.cpu && has_few(row->cpu)));
   });
-  return is_any ? "too few samples for any gated time to be red" : "";
+  return is_any ? "no gated time can be red: too few samples, or too short for the clock" : "";
 }
 
 bool judged_no_time(const std::vector<const Comparison*>& rows, const cli::Gate& gate) {

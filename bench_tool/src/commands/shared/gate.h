@@ -53,7 +53,7 @@ bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
 /// if each test has one that was compared.
 std::string times_not_compared(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
-/// Why gated times cannot be red; "" if there are enough samples of each that was compared.
+/// Says that gated times cannot be red; "" if each that was compared has a verdict.
 std::string too_few_samples(const std::vector<const judge::Comparison*>& rows, const cli::Gate& gate);
 
 /// True if both sides ran a test, and no time that is gated could be red: none was compared with enough samples.
