@@ -254,8 +254,8 @@ std::string OpenCounts::text() const {
       return count.runs > 0 || count.decision == Decision::go_on;
     });
     opened += was_open ? 1 : 0;
-    const auto has = [&](Decision decision) {
-      return std::any_of(counts.begin(), counts.end(), [&](const Count& one) { return one.decision == decision; });
+    const auto has = [&of_test = counts](Decision decision) {
+      return std::any_of(of_test.begin(), of_test.end(), [&](const Count& one) { return one.decision == decision; });
     };
     if (was_open && has(Decision::in_doubt) && !has(Decision::red) && !has(Decision::go_on)) ++doubtful;
     const bool is_cleared = std::all_of(counts.begin(), counts.end(),
