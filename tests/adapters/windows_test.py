@@ -218,6 +218,13 @@ class Windows(Case):
         self.assertIn("[       OK ] Hostile.ClosesEveryDescriptor", done.out)
         self.assertNotIn("[  FAILED  ] Hostile", done.out)
 
+    def test_a_tear_down_with_void_counts_has_a_row_without_numbers(self):
+        self.needs("ebpf")
+        self.run_program(MANY, f"--syscost_csv={self.csv}", "--syscost_backend=ebpf", "--gtest_filter=Shapes.Empty", code=1,
+                         SYSCOST_TEST_HOSTILE_END="1")
+        totals = {row["window"]: row["total_calls"] for row in self.rows(kind="environment", record="test")}
+        self.assertEqual(totals, {"set-up": "11", "tear-down": ""})
+
     def test_a_test_that_closes_all_descriptors_is_counted_where_none_is_needed(self):
         for backend in ("dispatch", "dispatch-trap"):
             with self.subTest(backend=backend):

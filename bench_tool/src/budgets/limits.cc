@@ -242,16 +242,20 @@ class LimitJudge {
   bool has_figures_ = false;
 };
 
-/// True for a budget of calls in a suite's set-up or tear-down that made none: it has no row, and keeps each limit.
+/// True for a budget of calls in a set-up or tear-down that made none: it has no row, and keeps each limit.
 bool is_of_silent_set_up(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
   if (budget.measure->calls == Calls::none) return false;
   Uncounted uncounted(budget);
   return std::any_of(windows.begin(), windows.end(), [&](const BudgetedWindow& test) {
     const bool is_counted = test.kind == "test" && test.now && uncounted.reason(*test.now->window).empty() &&
+                            !test.now->window->is_of_unfinished_program &&
                             !figures_of(budget, test.now, nullptr).empty();
-    const std::string suite = "suite " + test.name.substr(0, test.name.rfind('.'));
-    return is_counted && (budget.matches("suite", suite + ", set-up", test.program) ||
-                          budget.matches("suite", suite + ", tear-down", test.program));
+    const auto matches = [&](std::string_view kind, const std::string& name) {
+      return budget.matches(kind, name + ", set-up", test.program) ||
+             budget.matches(kind, name + ", tear-down", test.program);
+    };
+    return is_counted && (matches("suite", "suite " + test.name.substr(0, test.name.rfind('.'))) ||
+                          matches("environment", "environment"));
   });
 }
 

@@ -54,16 +54,17 @@ std::string Collector::take(const csv::Row& row) {
   bool is_test_row = false;
   if (parser_.repeats_key(row)) {
     if (std::string fault = parser_.parse_record(row, is_test_row); !fault.empty()) return fault;
+    if (is_test_row) note_suite(row);
   } else if (row.text(schema::Column::kRecord) == schema::kRecordRun) {
     RunFacts run;
     std::string fault = parser_.parse_run(row, run);
     if (fault.empty()) data_.runs.push_back(run);
     return fault;
   } else {
-    Sample key;
-    if (std::string fault = parser_.parse_key(row, key, is_test_row); !fault.empty()) return fault;
-    begin_window(key);
-    if (is_test_row) note_suite(key, row);
+    key_ = Sample();
+    if (std::string fault = parser_.parse_key(row, key_, is_test_row); !fault.empty()) return fault;
+    begin_window(key_);
+    if (is_test_row) note_suite(row);
   }
   if (row_sample_ == RowStore::kNoSample) return {};
   if (is_test_row) return take_totals(row);
@@ -79,11 +80,11 @@ void Collector::begin_window(const Sample& key) {
   row_sample_ = sample_of(key);
 }
 
-void Collector::note_suite(const Sample& key, const csv::Row& row) {
-  if (!only_run_.empty() && data_.text(data_.context(key).run_id) != only_run_) return;
+void Collector::note_suite(const csv::Row& row) {
+  if (!only_run_.empty() && data_.text(data_.context(key_).run_id) != only_run_) return;
   const bool is_counted =
       !row.text(schema::Column::kTotalCalls).empty() || !row.text(schema::Column::kTotalEntries).empty();
-  suites_.note(data_, key, is_counted);
+  suites_.note(data_, key_, is_counted);
 }
 
 /// True for a window that is not asked for.

@@ -92,7 +92,7 @@ class Collector {
   std::string take_totals(const csv::Row& row);
   std::string take_call(const csv::Row& row);
   void begin_window(const Sample& key);
-  void note_suite(const Sample& key, const csv::Row& row);
+  void note_suite(const csv::Row& row);
   bool is_left_out(const Sample& key);
   void select_runs();
 
@@ -106,6 +106,7 @@ class Collector {
   Duplicates duplicates_;
   SuitesThatRan suites_;
   std::unordered_set<NameId> left_out_tests_;
+  Sample key_;  ///< Of the last row of a window.
   // The sample of the last row. The next row has it too if its key is the same. kNoSample: its rows are left out.
   std::uint32_t row_sample_ = RowStore::kNoSample;
   bool keeps_histogram_ = false;

@@ -3,8 +3,8 @@
 
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
-#include <vector>
 
 #include "syscost/schema.h"
 
@@ -34,9 +34,15 @@ Sample silent_window(const Sample& like, std::uint32_t context, std::uint64_t pi
 std::set<ProgramKey> ended_processes(const Dataset& data) {
   std::set<ProgramKey> ended;
   for (const RunFacts& run : data.runs) {
-    if (run.mark == RunFacts::Mark::end) ended.insert(key_of(data.contexts[run.context], run.pid));
+    const ProgramKey key = key_of(data.contexts[run.context], run.pid);
+    if (run.mark == RunFacts::Mark::begin) ended.erase(key);
+    if (run.mark == RunFacts::Mark::end) ended.insert(key);
   }
   return ended;
+}
+
+bool is_counted(const Sample& sample) {
+  return sample.totals.calls.has_value() || sample.totals.entries.has_value();
 }
 
 }  // namespace
@@ -48,9 +54,10 @@ void SuitesThatRan::note(Dataset& data, const Sample& key, bool is_counted) {
     suite_ = data.names.intern(test.substr(0, test.rfind('.')));
     last_test_ = key.test;
   }
-  const Place place{key.context, key.pid, suite_};
-  if (last_ == are_counted_.end() || last_->first != place) last_ = are_counted_.try_emplace(place, true).first;
-  last_->second = last_->second && is_counted;
+  const ProgramKey process = key_of(data.context(key), key.pid);
+  if (last_ == processes_.end() || last_->first != process) last_ = processes_.try_emplace(process).first;
+  Tests& tests = last_->second.try_emplace(suite_, key.context, true).first->second;
+  tests.are_counted = tests.are_counted && is_counted;
 }
 
 void SuitesThatRan::add_silent_windows(Dataset& data) const {
@@ -59,24 +66,32 @@ void SuitesThatRan::add_silent_windows(Dataset& data) const {
   for (const Sample& sample : data.samples) {
     const std::string& kind = data.text(sample.kind);
     const bool is_set_up = kind == "suite" || kind == "environment";
-    if (!is_set_up || data.text(sample.origin) != schema::kOriginSyscost || sample.totals_line == 0) continue;
+    if (!is_set_up || data.text(sample.origin) != schema::kOriginSyscost) continue;
     const Name name{sample.test, sample.window};
-    known[{data.context(sample).program, sample.test}].try_emplace(name, sample);
     rows.insert({key_of(data.context(sample), sample.pid), name});
+    if (sample.totals_line == 0) continue;
+    Sample& like = known[{data.context(sample).program, sample.test}].try_emplace(name, sample).first->second;
+    if (!is_counted(like)) like = sample;
   }
   if (known.empty()) return;
   const std::set<ProgramKey> ended = ended_processes(data);
-  for (const auto& [place, are_counted] : are_counted_) {
-    const auto& [context, pid, suite] = place;
-    const ProgramKey process = key_of(data.contexts[context], pid);
-    if (!are_counted || !ended.contains(process)) continue;
-    for (const NameId owner : {suite, kNoName}) {
-      const auto windows = known.find({data.contexts[context].program, owner});
-      if (windows == known.end()) continue;
-      for (const auto& [name, like] : windows->second) {
-        if (rows.insert({process, name}).second) data.samples.push_back(silent_window(like, context, pid));
+  const auto add = [&](const ProgramKey& process, NameId suite, const Tests& tests) {
+    const auto windows = known.find({data.contexts[tests.context].program, suite});
+    if (windows == known.end() || !tests.are_counted) return;
+    for (const auto& [name, like] : windows->second) {
+      if (rows.insert({process, name}).second) {
+        data.samples.push_back(silent_window(like, tests.context, std::get<std::uint64_t>(process)));
       }
     }
+  };
+  for (const auto& [process, suites] : processes_) {
+    if (!ended.contains(process)) continue;
+    Tests all = suites.begin()->second;
+    for (const auto& [suite, tests] : suites) {
+      add(process, suite, tests);
+      all.are_counted = all.are_counted && tests.are_counted;
+    }
+    add(process, kNoName, all);  // environments
   }
 }
 

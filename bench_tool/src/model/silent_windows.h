@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <tuple>
 
 #include "model/dataset.h"
 
@@ -19,15 +18,18 @@ class SuitesThatRan {
   void note(Dataset& data, const Sample& key, bool is_counted);
 
   /// Adds a sample with 0 calls for each set-up and tear-down of which a process has no row and others of its program
-  /// have some. The process must have counted all tests of the suite, and ended as it should.
+  /// have some. The process must have counted all tests of the suite (of an environment: all), and ended as it should.
   void add_silent_windows(Dataset& data) const;
 
  private:
-  /// Context, process id, suite.
-  using Place = std::tuple<std::uint32_t, std::uint64_t, NameId>;
+  struct Tests {
+    std::uint32_t context;
+    bool are_counted;
+  };
+  using Suites = std::map<NameId, Tests>;
 
-  std::map<Place, bool> are_counted_;
-  std::map<Place, bool>::iterator last_ = are_counted_.end();
+  std::map<ProgramKey, Suites> processes_;
+  std::map<ProgramKey, Suites>::iterator last_ = processes_.end();
   NameId last_test_ = kNoName;
   NameId suite_ = kNoName;  ///< Of last_test_.
 };

@@ -41,7 +41,8 @@ Process process_of(const model::Dataset& data, std::uint32_t sample) {
 }
 
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group) {
-  if (!group.is_test(data) && data.text(group.kind) != "benchmark") return 0;
+  const std::string& kind = data.text(group.kind);
+  if (!group.is_test(data) && kind != "benchmark" && kind != "suite" && kind != "environment") return 0;
   std::map<model::NameId, std::set<Process>> by_run;
   for (const std::uint32_t index : group.samples) {
     const model::Sample& sample = data.samples[index];

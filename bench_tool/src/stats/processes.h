@@ -19,7 +19,7 @@ using Process = std::tuple<model::NameId, model::NameId, model::NameId, std::uin
 /// The process of a sample.
 Process process_of(const model::Dataset& data, std::uint32_t sample);
 
-/// The most processes of one run in which a test or a benchmark ran and did not fail; 0 for other windows.
+/// The most processes of one run in which a test, a benchmark or a set-up ran and did not fail; 0 for other windows.
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group);
 
 /// True if `group` failed in a process, and passed in the last process of each run that it failed in: `ctest --repeat

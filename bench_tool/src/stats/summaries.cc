@@ -88,14 +88,21 @@ void for_each_summary(const model::Dataset& data, const std::vector<model::Group
 
 const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
                                    std::deque<WindowSummary>& made) {
+  if (!other.is_set_up() || !other.is_ours()) return nullptr;
+  // Tests of a program that has another name now are paired, too.
+  const bool has_program =
+      std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) { return one.program == other.program; });
   const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
-  const bool has_tests = std::any_of(side.begin(), side.end(), [&](const WindowSummary& one) {
-    const bool is_whole = one.is_counted() && !one.is_lower_bound();
-    return one.kind == "test" && one.is_ours() && one.program == other.program && one.filters == other.filters &&
-           one.test.starts_with(suite) && is_whole && !one.is_of_unfinished_program;
-  });
-  if (!other.is_set_up() || !other.is_ours() || !has_tests) return nullptr;
-  const Spread none{1, 0, 0, 0};
+  std::size_t n = 0;
+  for (const WindowSummary& one : side) {
+    const bool is_its_test = one.kind == "test" && one.is_ours() && one.filters == other.filters &&
+                             (one.program == other.program || !has_program) && one.test.starts_with(suite);
+    if (!is_its_test) continue;
+    if (!one.is_counted() || one.is_lower_bound() || one.is_of_unfinished_program) return nullptr;
+    n = std::max(n, one.n);
+  }
+  if (n == 0) return nullptr;
+  const Spread none{n, 0, 0, 0};
   WindowSummary empty;
   empty.name = other.name;
   empty.program = other.program;
@@ -103,8 +110,8 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
   empty.kind = other.kind;
   empty.origin = other.origin;
   empty.filters = other.filters;
-  empty.n = 1;
-  empty.outcomes["passed"] = 1;
+  empty.n = n;
+  empty.outcomes["passed"] = n;
   empty.calls = empty.entries = empty.errors = empty.work_calls = empty.work_errors = none;
   empty.spread_calls = empty.spread_entries = none;
   empty.sync_opens = sync_opens_of(none);

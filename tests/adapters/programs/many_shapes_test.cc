@@ -117,10 +117,14 @@ TEST(Forks, ChildReturnsIntoGoogleTest) {
   EXPECT_EQ(status, 0);
 }
 
+void close_every_descriptor() {
+  for (int fd = 3; fd < 4096; ++fd) close(fd);
+}
+
 TEST(Hostile, ClosesEveryDescriptor) {
   if (std::getenv("SYSCOST_TEST_HOSTILE") == nullptr) GTEST_SKIP() << "on request";
   call(1);
-  for (int fd = 3; fd < 4096; ++fd) close(fd);
+  close_every_descriptor();
 }
 TEST(Hostile, ComesAfter) {
   call(9);
@@ -138,7 +142,10 @@ class CountedEnvironment : public testing::Environment {
     if (std::getenv("SYSCOST_TEST_ENVIRONMENT") == nullptr) return;
     for (char** variable = environ; *variable != nullptr; ++variable) std::printf("variable %s\n", *variable);
   }
-  void TearDown() override { call(12); }
+  void TearDown() override {
+    call(12);
+    if (std::getenv("SYSCOST_TEST_HOSTILE_END") != nullptr) close_every_descriptor();
+  }
 };
 [[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new CountedEnvironment);
 

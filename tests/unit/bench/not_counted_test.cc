@@ -229,5 +229,12 @@ TEST_F(NotCounted, AGatedTimeThatCannotBeRedIsNoAnswer) {
   EXPECT_EQ(bench({"compare", one, other, "--gate", "wall"}), 3) << all();
 }
 
+TEST_F(NotCounted, TheTimesOfTestsThatAllFailedAreNoAnswer) {
+  const std::string failed = testing::test_row({{"outcome", "failed"}, {"wall_ns", "1000"}});
+  const std::string one = file("one.csv", failed);
+  EXPECT_EQ(bench({"compare", one, file("two.csv", failed), "--gate", "time"}), 3) << all();
+  EXPECT_FALSE(has("exit code 3: \n")) << all();
+}
+
 }  // namespace
 }  // namespace syscost::bench

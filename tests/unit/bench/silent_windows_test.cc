@@ -98,6 +98,105 @@ TEST_F(SilentWindows, AreStepsInTheLogOfOneWindow) {
   EXPECT_TRUE(has("3 steps")) << all();
 }
 
+TEST_F(SilentWindows, OfAProcessThatCouldNotCountThemHaveARow) {
+  const Cells tear_down = {{"kind", "suite"}, {"test", "Suite"}, {"window", "tear-down"}};
+  const std::string uncounted = testing::test_row(with(tear_down, {{"total_calls", ""}, {"outcome", ""}}));
+  const std::string old_rows = file("old.csv", process(5, {}, "tear-down"));
+  const std::string new_rows = file("new.csv", process(0) + uncounted);
+  EXPECT_EQ(bench({"compare", old_rows, new_rows, "--all"}), 0) << all();
+  EXPECT_FALSE(has("5 -> 0")) << all();
+  bench({"summary", file("both.csv", uncounted + process(0) + process(5, of_process(8), "tear-down"))});
+  EXPECT_FALSE(has("[0..5]")) << all();
+}
+
+TEST_F(SilentWindows, WaitForEachTestOfTheirSuite) {
+  const std::string uncounted = testing::test_row({{"test", "Suite.Void"}, {"total_calls", ""}});
+  EXPECT_EQ(bench({"compare", file("void.csv", process(0) + uncounted), file("five.csv", process(5) + uncounted)}), 0)
+      << all();
+  EXPECT_EQ(bench({"compare", file("zero.csv", process(0)), folder_.file("five.csv")}), 1) << all();
+  // An environment is of all suites.
+  const std::string rows = process(0) + testing::test_row({{"test", "Other.Void"}, {"total_calls", ""}}) +
+                           window(7, with(of_process(8), {{"kind", "environment"}, {"test", ""}})) +
+                           process(0, of_process(8));
+  bench({"summary", file("environment.csv", rows)});
+  EXPECT_FALSE(has("[0..7]")) << all();
+}
+
+TEST_F(SilentWindows, DoNotDependOnTheOrderOfRows) {
+  const std::string begin = testing::run_row({{"window", "begin"}});
+  const std::string end = testing::run_row({{"window", "end"}, {"outcome", "passed"}});
+  const std::string turned = begin + testing::syscall_row({}) + testing::test_row({}) + end;
+  bench({"summary", file("turned.csv", process(5, of_process(8)) + turned)});
+  EXPECT_TRUE(has("[0..5]")) << all();
+  const std::string begun_again = process(0) + begin;
+  bench({"summary", file("again.csv", process(5, of_process(8)) + begun_again)});
+  EXPECT_FALSE(has("[0..5]")) << "its end belongs to the program before: " << all();
+}
+
+TEST_F(SilentWindows, AreOnePlaceMoreWhereATestMayGoUnseen) {
+  // The first process makes the calls, the others find them made.
+  const auto rows = [&](int first) { return process(first) + process(0, of_process(8)) + process(0, of_process(9)); };
+  const std::string old_rows = file("old.csv", rows(5));
+  const std::string new_rows = file("new.csv", rows(5000));
+  EXPECT_EQ(bench({"compare", old_rows, new_rows, "--strict"}), 3) << all();
+  EXPECT_NE(all().find("3 processes, 0..5000 write in NEW"), std::string::npos) << all();
+}
+
+TEST_F(SilentWindows, HaveAsManyRepetitionsAsTheirTests) {
+  std::string old_runs;
+  std::string new_runs;
+  for (int day = 10; day < 20; ++day) {
+    old_runs += process(0, of_day(day));
+    new_runs += process(5 + day % 3, with(of_day(day), {{"by_older_threads", "1"}}));
+  }
+  bench({"compare", file("old.csv", old_runs), file("new.csv", new_runs), "--all-runs"});
+  EXPECT_TRUE(has("regressed")) << all();
+  EXPECT_FALSE(has("too few")) << all();
+}
+
+TEST_F(SilentWindows, ArePairedWhereTheProgramHasAnotherName) {
+  const std::string old_rows = file("old.csv", process(0));
+  EXPECT_EQ(bench({"compare", old_rows, file("new.csv", process(5, {{"program", "tests2"}}))}), 1) << all();
+}
+
+TEST_F(SilentWindows, MakeNoAnswerWhereNoTestIsCommon) {
+  const auto rows = [&](const std::string& test, int calls) {
+    return testing::run_row({{"window", "begin"}}) + testing::test_row({{"test", test}}) +
+           testing::syscall_row({{"test", test}}) +
+           window(calls, {{"kind", "environment"}, {"test", ""}, {"window", "set-up"}}) +
+           testing::run_row({{"window", "end"}, {"outcome", "passed"}});
+  };
+  const std::string old_rows = file("old.csv", rows("Suite.Old", 3));
+  const std::string new_rows = file("new.csv", rows("Suite.New", 3));
+  EXPECT_EQ(bench({"compare", old_rows, new_rows, "--allow", "missing"}), 2) << all();
+  const std::string baseline = folder_.file("tests.baseline");
+  ASSERT_EQ(bench({"baseline", "update", old_rows, "--output", baseline}), 0) << all();
+  EXPECT_EQ(bench({"check", new_rows, "--baseline", baseline, "--allow", "missing"}), 2) << all();
+  EXPECT_EQ(bench({"compare", old_rows, new_rows, "--test", "environment*"}), 0) << "asked for: " << all();
+}
+
+TEST_F(SilentWindows, KeepTheirLinesInABaseline) {
+  std::string runs;
+  for (int day = 10; day < 15; ++day) runs += process(day == 14 ? 3 : 0, of_day(day));
+  const std::string baseline = folder_.file("tests.baseline");
+  ASSERT_EQ(bench({"baseline", "update", file("runs.csv", runs), "--all-runs", "--output", baseline}), 0) << all();
+  EXPECT_EQ(bench({"check", file("none.csv", process(0, of_day(20))), "--baseline", baseline, "--update"}), 0) << all();
+  EXPECT_EQ(bench({"check", file("three.csv", process(3, of_day(21))), "--baseline", baseline}), 0) << all();
+}
+
+/// A program that crashed did not come to all of its tests.
+TEST_F(SilentWindows, OfACrashedProgramTakeNoLineOutOfABaseline) {
+  const std::string baseline = folder_.file("tests.baseline");
+  const std::string last = window(1, {{"kind", "test"}, {"test", "Suite.Last"}});
+  ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(1) + last), "--output", baseline}), 0) << all();
+  const std::string crashed = file("crashed.csv", process(1, of_day(20), "set-up", false));
+  EXPECT_EQ(bench({"check", crashed, "--baseline", baseline, "--update"}), 2) << all();
+  EXPECT_NE(all().find("no baseline was written"), std::string::npos) << all();
+  EXPECT_EQ(bench({"check", crashed, "--baseline", baseline, "--update", "--allow-failed"}), 0) << all();
+  std::ifstream written(baseline);
+  EXPECT_NE(std::string(std::istreambuf_iterator<char>(written), {}).find("Suite.Last"), std::string::npos);
+}
+
 TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   const std::string rules =
       text("rules.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"suite *\"\nmax = 4\n");
@@ -107,6 +206,9 @@ TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   const std::string other =
       text("other.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"suite X*\"\nmax = 4\n");
   EXPECT_EQ(bench({"check", none, "--budgets", other}), 1) << "no suite of this name ran: " << all();
+  const std::string whole =
+      text("whole.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"environment*\"\nmax = 4\n");
+  EXPECT_EQ(bench({"check", none, "--budgets", whole}), 0) << all();
   const std::string time = text("time.toml", "[[budget]]\nmeasure = \"wall\"\ntest = \"suite *\"\nmax = \"4 ms\"\n");
   EXPECT_EQ(bench({"check", none, "--budgets", time}), 1) << "its time is not known: " << all();
 }

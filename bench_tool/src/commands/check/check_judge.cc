@@ -202,7 +202,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
   }
-  bool has_pair = false;
   std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
                        std::optional<std::size_t> in_run) {
@@ -216,7 +215,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
       add(&expected, stats::without_calls(expected, result.windows, result.empty_windows), i, std::nullopt);
       continue;
     }
-    has_pair = true;
     expected.name = result.windows[found->second].name;
     add(&expected, &result.windows[found->second], i, found->second);
     of_run.erase(found);
@@ -245,6 +243,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   if (options.tests.empty()) {
     for (std::string& line : judge::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
   }
+  const bool has_pair = has_any_pair(pointers_to(rows));
   std::vector<std::string> unclear = judge::mark_unclear_processes(policy, "OLD", "NEW", rows);
   const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);

@@ -169,11 +169,13 @@ void update(const CheckResult& result, WithoutCounts& without_counts, model::Bas
   const bool has_times = baseline.has_times();
   std::vector<model::BaselineWindow> windows;
   for (const CheckedRow& row : result.rows) {
-    if (!row.run_index) continue;  // gone
-    if (row.baseline_index && is_as_before(row.comparison.verdict)) {
+    // A program that crashed did not come to all of its tests.
+    const bool is_kept = is_as_before(row.comparison.verdict) || (!row.run_index && !result.lost.empty());
+    if (row.baseline_index && is_kept) {
       windows.push_back(baseline.windows[*row.baseline_index]);
       continue;
     }
+    if (!row.run_index) continue;  // gone
     const stats::WindowSummary& window = result.windows[*row.run_index];
     const WithoutCounts::Answer answer = without_counts.decide(window);
     if (answer == WithoutCounts::Answer::refused) continue;

@@ -139,7 +139,7 @@ void write(const cli::Options& options, const CompareResult& result, const rende
 }
 
 bool has_pairs(const CompareResult& result) {
-  return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
+  return has_any_pair(pointers_to(result.rows));
 }
 
 /// Those that are not empty, with `; ` between.
@@ -181,7 +181,8 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
                                       result.budgets}));
   }
   if (has_timed && judged_no_time(rows, options.gate)) {
-    return no_answer(in_one_sentence({too_few_samples(rows, options.gate), unjudged, result.budgets}));
+    const std::string why = in_one_sentence({too_few_samples(rows, options.gate), unjudged});
+    return no_answer(in_one_sentence({why.empty() ? "no test has a verdict" : why, result.budgets}));
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return lacks_answer(row, options.gate) || (counts && row.has_unclear_processes);

@@ -118,12 +118,16 @@ bool is_paired(const Comparison& row) {
   return row.is_paired() && !row.is_plain;
 }
 
-/// True if both sides ran the test, so that its times are expected.
-bool has_times_to_compare(const Comparison& row) {
+/// True if both sides ran something that has a time.
+bool is_timed(const Comparison& row) {
   static constexpr std::array<std::string_view, 5> kTimed = {"test", "loop", "benchmark", "process",
                                                              schema::kKindGpuKernel};
-  return row.is_paired() && row.verdict != judge::Verdict::errored &&
-         std::find(kTimed.begin(), kTimed.end(), row.old_window->kind) != kTimed.end();
+  return row.is_paired() && std::find(kTimed.begin(), kTimed.end(), row.old_window->kind) != kTimed.end();
+}
+
+/// True if its times are expected.
+bool has_times_to_compare(const Comparison& row) {
+  return is_timed(row) && row.verdict != judge::Verdict::errored;
 }
 
 bool lacks_times(const Comparison& row, const cli::Gate& gate) {
@@ -188,6 +192,15 @@ std::string accepted(const std::vector<const Comparison*>& rows) {
   return tests == 0 ? "" : fmt::format("{} test{} accepted", tests, tests == 1 ? "" : "s");
 }
 
+bool has_any_pair(const std::vector<const Comparison*>& rows) {
+  const auto is_set_up = [](const Comparison& row) {
+    return (row.old_window != nullptr ? row.old_window : row.new_window)->is_set_up();
+  };
+  const bool has_tests = std::any_of(rows.begin(), rows.end(), [&](const Comparison* row) { return !is_set_up(*row); });
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](const Comparison* row) { return row->is_paired() && !(has_tests && is_set_up(*row)); });
+}
+
 bool judged_nothing(const std::vector<const Comparison*>& rows) {
   const auto has_verdict = [](const Comparison& row) {
     return is_paired(row) && !row.old_window->is_set_up() && !row.is_let_off && !judge::has_no_answer(row.verdict);
@@ -237,7 +250,7 @@ bool judged_no_time(const std::vector<const Comparison*>& rows, const cli::Gate&
   const auto has_verdict = [&](const Comparison& row) {
     return has_times_to_compare(row) && ((gate.wall && is_judged(row.time)) || (gate.cpu && is_judged(row.cpu)));
   };
-  return count(rows, has_times_to_compare) != 0 &&
+  return count(rows, is_timed) != 0 &&
          std::none_of(rows.begin(), rows.end(), [&](const Comparison* row) { return has_verdict(*row); });
 }
 

@@ -46,6 +46,8 @@ std::string in_doubt(const std::vector<const judge::Comparison*>& rows);
 /// `1 test accepted`: it would be red or in doubt. "" if there is none.
 std::string accepted(const std::vector<const judge::Comparison*>& rows);
 
+/// True if both sides ran a test. A pair of set-ups will do where only set-ups were asked for.
+bool has_any_pair(const std::vector<const judge::Comparison*>& rows);
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
 
