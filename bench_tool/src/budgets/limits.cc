@@ -242,21 +242,28 @@ class LimitJudge {
   bool has_figures_ = false;
 };
 
-/// True for a budget of calls in a set-up or tear-down that made none: it has no row, and keeps each limit.
-bool is_of_silent_set_up(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
-  if (budget.measure->calls == Calls::none) return false;
+/// Whether a budget is one of calls in set-ups or tear-downs that made none: they have no row, and keep each limit.
+enum class Silence { none, kept, unknown };
+
+Silence silence_of(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
+  if (budget.measure->calls == Calls::none) return Silence::none;
   Uncounted uncounted(budget);
-  return std::any_of(windows.begin(), windows.end(), [&](const BudgetedWindow& test) {
-    const bool is_counted = test.kind == "test" && test.now && uncounted.reason(*test.now->window).empty() &&
-                            !test.now->window->is_of_unfinished_program &&
-                            !figures_of(budget, test.now, nullptr).empty();
+  Silence silence = Silence::none;
+  for (const BudgetedWindow& test : windows) {
+    if (test.kind != "test" || !test.now) continue;
     const auto matches = [&](std::string_view kind, const std::string& name) {
       return budget.matches(kind, name + ", set-up", test.program) ||
              budget.matches(kind, name + ", tear-down", test.program);
     };
-    return is_counted && (matches("suite", "suite " + test.name.substr(0, test.name.rfind('.'))) ||
-                          matches("environment", "environment"));
-  });
+    const std::string suite = "suite " + test.name.substr(0, test.name.rfind('.'));
+    if (!matches("suite", suite) && !matches("environment", "environment")) continue;
+    const bool is_counted = uncounted.reason(*test.now->window).empty() &&
+                            !test.now->window->is_of_unfinished_program &&
+                            !figures_of(budget, test.now, nullptr).empty();
+    if (!is_counted) return Silence::unknown;
+    silence = Silence::kept;
+  }
+  return silence;
 }
 
 }  // namespace
@@ -266,12 +273,11 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     const Budget& budget = budgets[i];
     std::vector<Limited> all = budget.per == Per::test ? windows_of(budget, windows) : sums_of(budget, windows);
-    if (all.empty() && is_of_silent_set_up(budget, windows)) {
-      ++out.kept;
-      continue;
-    }
     if (all.empty()) {
-      out.unmatched.emplace_back(i, "no test matches it");
+      const Silence silence = silence_of(budget, windows);
+      if (silence == Silence::kept) ++out.kept;
+      if (silence == Silence::none) out.unmatched.emplace_back(i, "no test matches it");
+      if (silence == Silence::unknown) out.unjudged.emplace_back(i, "it has no row, and not all its tests were counted");
       continue;
     }
     LimitJudge one_by_one(i, budget, out);

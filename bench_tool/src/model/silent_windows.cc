@@ -56,13 +56,14 @@ void SuitesThatRan::note(Dataset& data, const Sample& key, bool is_counted) {
   }
   const ProgramKey process = key_of(data.context(key), key.pid);
   if (last_ == processes_.end() || last_->first != process) last_ = processes_.try_emplace(process).first;
-  Tests& tests = last_->second.try_emplace(suite_, key.context, true).first->second;
+  Tests& tests = last_->second.try_emplace(suite_, Tests{key.context, true}).first->second;
   tests.are_counted = tests.are_counted && is_counted;
 }
 
 void SuitesThatRan::add_silent_windows(Dataset& data) const {
   std::map<std::pair<NameId, NameId>, std::map<Name, Sample>> known;  // by program and suite, one of each name
   std::set<std::pair<ProgramKey, Name>> rows;
+  std::set<ProgramKey> voids;  // after void counts, perhaps nothing could be counted
   for (const Sample& sample : data.samples) {
     const std::string& kind = data.text(sample.kind);
     const bool is_set_up = kind == "suite" || kind == "environment";
@@ -72,6 +73,7 @@ void SuitesThatRan::add_silent_windows(Dataset& data) const {
     if (sample.totals_line == 0) continue;
     Sample& like = known[{data.context(sample).program, sample.test}].try_emplace(name, sample).first->second;
     if (!is_counted(like)) like = sample;
+    if (!is_counted(sample)) voids.insert(key_of(data.context(sample), sample.pid));
   }
   if (known.empty()) return;
   const std::set<ProgramKey> ended = ended_processes(data);
@@ -85,7 +87,7 @@ void SuitesThatRan::add_silent_windows(Dataset& data) const {
     }
   };
   for (const auto& [process, suites] : processes_) {
-    if (!ended.contains(process)) continue;
+    if (!ended.contains(process) || voids.contains(process)) continue;
     Tests all = suites.begin()->second;
     for (const auto& [suite, tests] : suites) {
       add(process, suite, tests);

@@ -18,7 +18,8 @@ class SuitesThatRan {
   void note(Dataset& data, const Sample& key, bool is_counted);
 
   /// Adds a sample with 0 calls for each set-up and tear-down of which a process has no row and others of its program
-  /// have some. The process must have counted all tests of the suite (of an environment: all), and ended as it should.
+  /// have some. The process must have counted all tests of the suite (of an environment: all) and each set-up, and
+  /// ended as it should.
   void add_silent_windows(Dataset& data) const;
 
  private:

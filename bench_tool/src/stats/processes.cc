@@ -69,10 +69,22 @@ std::vector<std::string> leave_out_failed_attempts(const model::Dataset& data, s
       attempts.emplace(group.program, group.test, process);
     }
   }
+  if (attempts.empty()) return names;
+  const auto is_attempt = [&](const model::Group& group, std::uint32_t sample) {
+    return attempts.contains({group.program, group.test, process_of(data, sample)});
+  };
+  std::set<std::pair<model::NameId, Process>> others;  // processes with a test that counts: so do their set-ups
+  for (const model::Group& group : groups) {
+    for (const std::uint32_t sample : group.samples) {
+      if (group.is_test(data) && !is_attempt(group, sample)) others.emplace(group.program, process_of(data, sample));
+    }
+  }
   for (model::Group& group : groups) {
+    const std::string& kind = data.text(group.kind);
+    const bool is_set_up = kind == "suite" || kind == "environment";
     std::vector<std::uint32_t> left = group.samples;
     std::erase_if(left, [&](std::uint32_t sample) {
-      return attempts.contains({group.program, group.test, process_of(data, sample)});
+      return is_set_up ? !others.contains({group.program, process_of(data, sample)}) : is_attempt(group, sample);
     });
     if (!left.empty()) group.samples = std::move(left);  // a scope may be in a failed attempt only
   }

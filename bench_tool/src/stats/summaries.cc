@@ -90,15 +90,11 @@ const WindowSummary* without_calls(const WindowSummary& other, const std::vector
                                    std::deque<WindowSummary>& made) {
   if (!other.is_set_up() || !other.is_ours()) return nullptr;
   const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
-  // Tests of a program that has another name now are paired, too.
-  const bool is_renamed = !suite.empty() && std::none_of(side.begin(), side.end(), [&](const WindowSummary& one) {
-    return one.program == other.program;
-  });
   std::size_t n = 0;
   for (const WindowSummary& one : side) {
-    const bool is_its_test = one.kind == "test" && one.is_ours() && one.filters == other.filters &&
-                             (one.program == other.program || is_renamed) && one.test.starts_with(suite);
-    if (!is_its_test) continue;
+    if (!one.is_ours() || one.program != other.program || one.filters != other.filters) continue;
+    if (one.is_set_up() && !one.is_counted()) return nullptr;  // perhaps nothing could be counted after it
+    if (one.kind != "test" || !one.test.starts_with(suite)) continue;
     if (!one.is_counted() || one.is_lower_bound() || one.is_of_unfinished_program) return nullptr;
     n = std::max(n, one.n);
   }

@@ -133,13 +133,30 @@ TEST_F(SilentWindows, DoNotDependOnTheOrderOfRows) {
   EXPECT_FALSE(has("[0..5]")) << "its end belongs to the program before: " << all();
 }
 
-TEST_F(SilentWindows, AreOnePlaceMoreWhereATestMayGoUnseen) {
+TEST_F(SilentWindows, HideNoGrowthOfTheProcessThatMakesTheCalls) {
   // The first process makes the calls, the others find them made.
   const auto rows = [&](int first) { return process(first) + process(0, of_process(8)) + process(0, of_process(9)); };
   const std::string old_rows = file("old.csv", rows(5));
-  const std::string new_rows = file("new.csv", rows(5000));
-  EXPECT_EQ(bench({"compare", old_rows, new_rows, "--strict"}), 3) << all();
-  EXPECT_NE(all().find("3 processes, 0..5000 write in NEW"), std::string::npos) << all();
+  EXPECT_EQ(bench({"compare", old_rows, file("new.csv", rows(5000)), "--strict"}), 3) << all();
+  EXPECT_NE(all().find("suite Suite, set-up (write 0..5 -> 0..5000)"), std::string::npos) << all();
+  const std::string other_first = process(0) + process(5, of_process(8)) + process(0, of_process(9));
+  EXPECT_EQ(bench({"compare", old_rows, file("other.csv", other_first), "--strict"}), 0) << all();
+  EXPECT_EQ(all().find("several processes"), std::string::npos) << all();
+}
+
+TEST_F(SilentWindows, OfAFailedAttemptGoWithIt) {
+  const auto attempt = [&](int calls, int pid, const char* outcome, const char* time) {
+    const Cells of = with(of_process(pid), {{"started_at", time}});
+    return testing::run_row(with(of, {{"window", "begin"}})) +
+           window(calls, with(of, {{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}})) +
+           testing::test_row(with(of, {{"total_calls", "1"}, {"outcome", outcome}})) + testing::syscall_row(of) +
+           testing::run_row(with(of, {{"window", "end"}, {"outcome", outcome}}));
+  };
+  const std::string passed = attempt(0, 9, "passed", "2026-11-21T00:00:02Z");
+  const std::string old_rows = file("old.csv", passed);
+  const std::string retried = file("new.csv", attempt(50, 8, "failed", "2026-11-21T00:00:01Z") + passed);
+  EXPECT_EQ(bench({"compare", old_rows, retried, "--allow", "retried", "--all"}), 0) << all();
+  EXPECT_FALSE(has("50")) << all();
 }
 
 TEST_F(SilentWindows, HaveAsManyRepetitionsAsTheirTests) {
@@ -154,9 +171,10 @@ TEST_F(SilentWindows, HaveAsManyRepetitionsAsTheirTests) {
   EXPECT_FALSE(has("too few")) << all();
 }
 
-TEST_F(SilentWindows, ArePairedWhereTheProgramHasAnotherName) {
-  const std::string old_rows = file("old.csv", process(0));
-  EXPECT_EQ(bench({"compare", old_rows, file("new.csv", process(5, {{"program", "tests2"}}))}), 1) << all();
+TEST_F(SilentWindows, OfAnotherProgramAreNone) {
+  const std::string old_rows = file("old.csv", process(5));
+  const std::string link = process(5) + process(5, {{"pid", "8"}, {"program", "tests_small"}});
+  EXPECT_EQ(bench({"compare", old_rows, file("new.csv", link)}), 0) << "a link to the program is new: " << all();
 }
 
 TEST_F(SilentWindows, MakeNoAnswerWhereNoTestIsCommon) {
@@ -174,6 +192,20 @@ TEST_F(SilentWindows, MakeNoAnswerWhereNoTestIsCommon) {
   ASSERT_EQ(bench({"baseline", "update", old_rows, "--output", baseline}), 0) << all();
   EXPECT_EQ(bench({"check", new_rows, "--baseline", baseline, "--allow", "missing"}), 2) << all();
   EXPECT_EQ(bench({"compare", old_rows, new_rows, "--test", "environment*"}), 0) << "asked for: " << all();
+  const std::string scope =
+      window(1, {{"kind", "scope"}, {"test", ""}, {"window", "load"}, {"parent", "set-up"}}, false);
+  const std::string old_scope = file("old_scope.csv", rows("Old") + scope);
+  EXPECT_EQ(bench({"compare", old_scope, file("new_scope.csv", rows("New") + scope), "--allow", "missing"}), 2)
+      << "a scope in a set-up is no test: " << all();
+}
+
+TEST_F(SilentWindows, AreUnknownAfterVoidCounts) {
+  const std::string uncounted = testing::test_row(
+      {{"kind", "suite"}, {"test", "Suite"}, {"window", "tear-down"}, {"total_calls", ""}, {"outcome", ""}});
+  const std::string environment = window(40, {{"kind", "environment"}, {"test", ""}, {"window", "tear-down"}});
+  const std::string forty = file("forty.csv", process(0) + environment);
+  EXPECT_EQ(bench({"compare", file("void.csv", process(0) + uncounted), forty}), 0) << all();
+  EXPECT_FALSE(has("0 -> 40")) << all();
 }
 
 TEST_F(SilentWindows, KeepTheirLinesInABaseline) {
@@ -198,6 +230,16 @@ TEST_F(SilentWindows, OfACrashedProgramTakeNoLineOutOfABaseline) {
   EXPECT_NE(std::string(std::istreambuf_iterator<char>(written), {}).find("Suite.Last"), std::string::npos);
 }
 
+TEST_F(SilentWindows, OfAProgramThatDidNotBeginTakeNoLineOutOfABaseline) {
+  const std::string baseline = folder_.file("tests.baseline");
+  const Cells other = {{"program", "other"}, {"pid", "8"}};
+  ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(1) + process(1, other)), "--output", baseline}), 0);
+  const std::string ended = testing::run_row(with(other, {{"window", "exit"}, {"outcome", "exit code 127"}}));
+  EXPECT_EQ(bench({"check", file("new.csv", process(2) + ended), "--baseline", baseline, "--update"}), 2) << all();
+  EXPECT_NE(all().find("other crashed, failed or ended before the tests"), std::string::npos) << all();
+  EXPECT_EQ(bench({"check", file("gone.csv", process(2)), "--baseline", baseline, "--update"}), 0) << all();
+}
+
 TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   const std::string rules =
       text("rules.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"suite *\"\nmax = 4\n");
@@ -210,6 +252,8 @@ TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   const std::string whole =
       text("whole.toml", "[[budget]]\nmeasure = \"calls\"\nper = \"run\"\ntest = \"environment*\"\nmax = 4\n");
   EXPECT_EQ(bench({"check", none, "--budgets", whole}), 0) << all();
+  const std::string uncounted = testing::test_row({{"test", "Suite.Void"}, {"total_calls", ""}});
+  EXPECT_EQ(bench({"check", file("void.csv", process(0) + uncounted), "--budgets", rules}), 3) << all();
   const std::string time = text("time.toml", "[[budget]]\nmeasure = \"wall\"\ntest = \"suite *\"\nmax = \"4 ms\"\n");
   EXPECT_EQ(bench({"check", none, "--budgets", time}), 1) << "its time is not known: " << all();
 }

@@ -2,11 +2,13 @@
 #include "commands/check/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
 #include <ostream>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "budgets/measures.h"
@@ -22,6 +24,7 @@
 #include "csv/input.h"
 #include "csv/text.h"
 #include "judge/open_counts.h"
+#include "model/incomplete_run.h"
 
 namespace syscost::bench::commands {
 namespace {
@@ -239,6 +242,12 @@ void tell_limits(const CheckSettings& settings, const budgets::Judgement& judged
 
 }  // namespace
 
+std::set<std::string> programs_cut_short(const CheckResult& result) {
+  std::set<std::string> names(result.lost.names.begin(), result.lost.names.end());
+  for (const model::FailedOutside& one : model::failed_outside_of_tests(result.data)) names.insert(one.program);
+  return names;
+}
+
 bool is_as_before(Verdict verdict) {
   return verdict == Verdict::same || verdict == Verdict::near;
 }
@@ -268,6 +277,30 @@ CompareResult comparison_of(const cli::Options& options, const CheckSettings& se
   return out;
 }
 
+namespace {
+
+bool has_any_test(const CheckResult& result) {
+  std::vector<const Comparison*> rows;
+  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
+  return has_any_pair(rows);
+}
+
+/// The tests of a program that was cut short would be taken out of the baseline. "" if there is none.
+std::string why_no_update(const cli::CheckOptions& options, const CheckResult& result) {
+  if (!result.lost.command.empty()) return "no baseline was written: " + result.lost.sentences.back();
+  std::set<std::string> names = programs_cut_short(result);
+  std::erase_if(names, [&](const std::string& program) {
+    return std::ranges::none_of(result.baseline.windows, [&](const auto& one) { return one.program == program; });
+  });
+  if (names.empty() || options.allows_failed) return {};
+  return fmt::format(
+      "no baseline was written: {} crashed, failed or ended before the tests, so that some may not have run; "
+      "--allow-failed keeps the lines of those",
+      csv::printable(fmt::format("{}", fmt::join(names, ", "))));
+}
+
+}  // namespace
+
 int check(const cli::Options& asked, const render::Paint& paint, std::ostream& out, std::ostream& err) {
   cli::Options options = asked;
   csv::Problems problems;
@@ -283,12 +316,9 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
   }
+  if (fault.empty() && result.has_baseline && !has_any_test(result)) fault = kNothingCommon;
   if (fault.empty() && first) note_status(*first, options.tests.empty(), result, err);
-  // Tests that did not run would be taken out.
-  const bool is_cut_short = !result.lost.command.empty() || (!result.lost.empty() && !options.check.allows_failed);
-  if (options.check.is_update && is_cut_short) {
-    fault = fmt::format("no baseline was written: {}", result.lost.sentences.back());
-  }
+  if (fault.empty() && options.check.is_update) fault = why_no_update(options.check, result);
   if (fault.empty() && options.check.writes()) {
     if (problems.empty() && options.check.is_update) return check_update(options.check, result, out, err);
     if (problems.empty()) {

@@ -10,6 +10,7 @@
 #include <deque>
 #include <iosfwd>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -76,13 +77,18 @@ struct CheckResult {
 };
 
 /// Compares `run` with it. Returns the reason why that is impossible, or "".
+inline constexpr std::string_view kNothingCommon = "no test of the run is in the baseline, so nothing was judged";
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
                       CheckResult& result, csv::Problems& problems);
 
 /// Lets the calls of a test, and how many of them fail, grow by `share` of its calls; a new errno stays one.
 void allow_growth(const judge::CountPolicy& policy, double share, judge::Comparison& row);
 
-/// Writes the differences into the baseline; returns the exit code.
+/// Programs that crashed, failed or ended before their tests: some of their tests may not have run.
+std::set<std::string> programs_cut_short(const CheckResult& result);
+
+/// Writes the differences into the baseline, and takes out what is gone, but for tests of programs_cut_short(). Returns
+/// the exit code.
 int check_update(const cli::CheckOptions& options, const CheckResult& result, std::ostream& out, std::ostream& err);
 
 /// Writes the differences of the tests of --accept into the baseline, prints what is still red, and takes the others

@@ -208,6 +208,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     rows.push_back(judge::compare_windows(expected, now, policy));
     result.rows.push_back({{}, in_baseline, in_run});
   };
+  bool has_pair = false;
   for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
     WindowSummary& expected = result.baseline_windows[i];
     const auto found = of_run.lower_bound(key_of(result.baseline.windows[i]));
@@ -215,6 +216,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
       add(&expected, stats::without_calls(expected, result.windows, result.empty_windows), i, std::nullopt);
       continue;
     }
+    has_pair = true;
     expected.name = result.windows[found->second].name;
     add(&expected, &result.windows[found->second], i, found->second);
     of_run.erase(found);
@@ -243,7 +245,6 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   if (options.tests.empty()) {
     for (std::string& line : judge::unused_rules(settings.rules_of_tests, rows)) unused.push_back(std::move(line));
   }
-  const bool has_pair = has_any_pair(pointers_to(rows));
   std::vector<std::string> unclear = judge::mark_unclear_processes(policy, "OLD", "NEW", rows);
   const std::string without_errors = errors_not_compared(pointers_to(rows));
   std::vector<std::string> injected = injected_warnings(rows, before, after);
@@ -253,7 +254,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     judge::explain_by_sites({}, {&result.data, in_run ? &result.groups[*in_run] : nullptr}, rows[i]);
     result.rows[i].comparison = std::move(rows[i]);
   }
-  if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
+  if (!has_pair && result.has_baseline) return std::string(kNothingCommon);
   add_warnings(result);
   if (!without_errors.empty()) result.warnings.push_back(without_errors);
   if (const std::string line = left_unjudged(result); !line.empty()) result.warnings.push_back(line);

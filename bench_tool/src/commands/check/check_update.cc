@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <ostream>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "budgets/measures.h"
@@ -167,10 +169,12 @@ namespace {
 /// Puts the differences into the baseline.
 void update(const CheckResult& result, WithoutCounts& without_counts, model::Baseline& baseline) {
   const bool has_times = baseline.has_times();
+  const std::set<std::string> cut_short = programs_cut_short(result);
   std::vector<model::BaselineWindow> windows;
   for (const CheckedRow& row : result.rows) {
-    // A program that crashed did not come to all of its tests.
-    const bool is_kept = is_as_before(row.comparison.verdict) || (!row.run_index && !result.lost.empty());
+    const bool is_kept = is_as_before(row.comparison.verdict) ||
+                         (row.comparison.new_window == nullptr &&
+                          cut_short.contains(std::string(row.comparison.old_window->program)));
     if (row.baseline_index && is_kept) {
       windows.push_back(baseline.windows[*row.baseline_index]);
       continue;

@@ -70,7 +70,7 @@ std::string check_notes(const CheckResult& result, const CompareResult& compared
                                 return row.verdict == Verdict::added || row.verdict == Verdict::improved ||
                                        row.verdict == Verdict::exchanged || row.verdict == Verdict::accepted;
                               });
-  if (has_difference && result.lost.command.empty()) {
+  if (has_difference && result.lost.empty()) {
     const std::string how = result.command.empty() ? fmt::format("{} --update (or --accept TEST)", result.data.name)
                                                    : "--update -- " + csv::printable(result.command);
     out += fmt::format("if this is what you want: bench check {}, and commit {}\n", how,

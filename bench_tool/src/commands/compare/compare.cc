@@ -182,7 +182,7 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   }
   if (has_timed && judged_no_time(rows, options.gate)) {
     const std::string why = in_one_sentence({too_few_samples(rows, options.gate), unjudged});
-    return no_answer(in_one_sentence({why.empty() ? "no test has a verdict" : why, result.budgets}));
+    return no_answer(in_one_sentence({why.empty() ? "no time has a verdict" : why, result.budgets}));
   }
   const auto unanswered = std::count_if(result.rows.begin(), result.rows.end(), [&](const Comparison& row) {
     return lacks_answer(row, options.gate) || (counts && row.has_unclear_processes);

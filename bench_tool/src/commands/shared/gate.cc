@@ -118,7 +118,7 @@ bool is_paired(const Comparison& row) {
   return row.is_paired() && !row.is_plain;
 }
 
-/// True if both sides ran something that has a time.
+/// True if both sides ran something whose times are judged.
 bool is_timed(const Comparison& row) {
   static constexpr std::array<std::string_view, 5> kTimed = {"test", "loop", "benchmark", "process",
                                                              schema::kKindGpuKernel};
@@ -193,12 +193,12 @@ std::string accepted(const std::vector<const Comparison*>& rows) {
 }
 
 bool has_any_pair(const std::vector<const Comparison*>& rows) {
-  const auto is_set_up = [](const Comparison& row) {
-    return (row.old_window != nullptr ? row.old_window : row.new_window)->is_set_up();
+  const auto is_test = [](const Comparison* row) {
+    return must_be_there(row->old_window != nullptr ? *row->old_window : *row->new_window);
   };
-  const bool has_tests = std::any_of(rows.begin(), rows.end(), [&](const Comparison* row) { return !is_set_up(*row); });
+  const bool has_tests = std::any_of(rows.begin(), rows.end(), is_test);
   return std::any_of(rows.begin(), rows.end(),
-                     [&](const Comparison* row) { return row->is_paired() && !(has_tests && is_set_up(*row)); });
+                     [&](const Comparison* row) { return row->is_paired() && (!has_tests || is_test(row)); });
 }
 
 bool judged_nothing(const std::vector<const Comparison*>& rows) {

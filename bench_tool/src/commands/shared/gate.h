@@ -46,7 +46,7 @@ std::string in_doubt(const std::vector<const judge::Comparison*>& rows);
 /// `1 test accepted`: it would be red or in doubt. "" if there is none.
 std::string accepted(const std::vector<const judge::Comparison*>& rows);
 
-/// True if both sides ran a test. A pair of set-ups will do where only set-ups were asked for.
+/// True if both sides ran a test. If no side has one, a pair of anything will do, such as set-ups.
 bool has_any_pair(const std::vector<const judge::Comparison*>& rows);
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
