@@ -266,7 +266,7 @@ adapter::Report Windows::finish_closing(std::string_view outcome, int framework_
   tell(&WindowObserver::add_columns, closed);
   const bool has_numbers =
       cost != nullptr && (!is_empty(cost->table) || !cost->programs.empty() || cost->lost + cost->late > 0);
-  // A set-up without a row made no call.
+  // bench takes a set-up without a row for one that made no call.
   const bool is_void = cost == nullptr && window.book_window != nullptr;
   if (has_numbers || is_void || closed.has_row || window.kind == adapter::Kind::test) {
     shared_.recorder.add(columns, cost.get(), can);
