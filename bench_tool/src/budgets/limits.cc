@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -248,6 +250,10 @@ enum class Silence { none, kept, unknown };
 Silence silence_of(const Budget& budget, const std::vector<BudgetedWindow>& windows) {
   if (budget.measure->calls == Calls::none) return Silence::none;
   Uncounted uncounted(budget);
+  std::set<std::string> voids;  // programs with void counts of a set-up
+  for (const BudgetedWindow& one : windows) {
+    if (one.now && one.now->window->is_set_up() && !one.now->window->is_counted()) voids.insert(one.program);
+  }
   Silence silence = Silence::none;
   for (const BudgetedWindow& test : windows) {
     if (test.kind != "test" || !test.now) continue;
@@ -257,7 +263,7 @@ Silence silence_of(const Budget& budget, const std::vector<BudgetedWindow>& wind
     };
     const std::string suite = "suite " + test.name.substr(0, test.name.rfind('.'));
     if (!matches("suite", suite) && !matches("environment", "environment")) continue;
-    const bool is_counted = uncounted.reason(*test.now->window).empty() &&
+    const bool is_counted = !voids.contains(test.program) && uncounted.reason(*test.now->window).empty() &&
                             !test.now->window->is_of_unfinished_program &&
                             !figures_of(budget, test.now, nullptr).empty();
     if (!is_counted) return Silence::unknown;

@@ -28,20 +28,6 @@ std::string unlike_counts(const CountPolicy& policy, const stats::WindowSummary*
                      found->name);
 }
 
-/// `write 0..5 -> 0..50`, of the first syscall that a process makes more often than each of OLD; "" if there is none.
-///
-/// Processes that run one test each differ in their set-ups: the first one makes what the others find.
-std::string grown_in_one(const Comparison& row) {
-  if (row.verdict != Verdict::near || std::max(row.old_window->processes, row.new_window->processes) < 2) return {};
-  const auto grew = [](const Delta& one) {
-    return one.errno_name.empty() && one.is_gated() && one.new_count.max > one.old_count.max;
-  };
-  const auto found = std::find_if(row.deltas.begin(), row.deltas.end(), grew);
-  if (found == row.deltas.end()) return {};
-  return fmt::format("{} {}..{} -> {}..{}", found->syscall, found->old_count.min, found->old_count.max,
-                     found->new_count.min, found->new_count.max);
-}
-
 std::string named(const std::vector<std::string>& tests) {
   const auto end = tests.begin() + static_cast<std::ptrdiff_t>(std::min(tests.size(), kMostNamedTests));
   return fmt::format("{}{}", fmt::join(tests.begin(), end, ", "), end == tests.end() ? "" : ", ...");
@@ -64,15 +50,8 @@ std::vector<std::string> mark_unclear_processes(const CountPolicy& policy, std::
                                                 std::string_view new_side, std::vector<Comparison>& rows) {
   std::vector<std::string> unlike;
   std::vector<std::string> fewer;
-  std::vector<std::string> set_ups;
   for (Comparison& row : rows) {
     if (!row.is_paired()) continue;
-    if (row.old_window->is_set_up()) {
-      const std::string counts = grown_in_one(row);
-      row.has_unclear_processes = !counts.empty();
-      if (!counts.empty()) set_ups.push_back(fmt::format("{} ({})", row.name, counts));
-      continue;
-    }
     std::vector<std::string> sides;
     for (const auto& [side, window] : {std::pair(old_side, row.old_window), std::pair(new_side, row.new_window)}) {
       if (const std::string counts = unlike_counts(policy, window); !counts.empty()) {
@@ -89,11 +68,6 @@ std::vector<std::string> mark_unclear_processes(const CountPolicy& policy, std::
   }
   std::vector<std::string> warnings;
   if (!unlike.empty()) warnings.push_back(unlike_text(unlike));
-  if (!set_ups.empty()) {
-    warnings.push_back(fmt::format(
-        "{} set-up{} made more calls in some of several processes than in any of OLD: {}. The others do not show it",
-        set_ups.size(), set_ups.size() == 1 ? "" : "s", named(set_ups)));
-  }
   if (!fewer.empty()) {
     warnings.push_back(
         fmt::format("{} ran in fewer processes of a run than before: {}. Whether one is missing is not known",
@@ -105,7 +79,7 @@ std::vector<std::string> mark_unclear_processes(const CountPolicy& policy, std::
 std::string unlike_processes(const CountPolicy& policy, const std::vector<stats::WindowSummary>& windows) {
   std::vector<std::string> tests;
   for (const stats::WindowSummary& window : windows) {
-    const std::string counts = window.is_set_up() ? "" : unlike_counts(policy, &window);
+    const std::string counts = unlike_counts(policy, &window);
     if (!counts.empty()) tests.push_back(fmt::format("{} ({})", window.name, counts));
   }
   return tests.empty() ? std::string() : unlike_text(tests);

@@ -19,8 +19,7 @@
 namespace syscost::bench::judge {
 
 /// Marks the rows of tests which ran in several processes of a run with unlike counts, or in NEW in fewer than in OLD
-/// (Comparison::has_unclear_processes); and those of set-ups that are `near`, with a count above all of OLD's. Returns
-/// warnings that name them.
+/// (Comparison::has_unclear_processes). Returns warnings that name them.
 std::vector<std::string> mark_unclear_processes(const CountPolicy& policy, std::string_view old_side,
                                                 std::string_view new_side, std::vector<Comparison>& rows);
 

@@ -41,8 +41,7 @@ Process process_of(const model::Dataset& data, std::uint32_t sample) {
 }
 
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group) {
-  const std::string& kind = data.text(group.kind);
-  if (!group.is_test(data) && kind != "benchmark" && kind != "suite" && kind != "environment") return 0;
+  if (!group.is_test(data) && data.text(group.kind) != "benchmark") return 0;
   std::map<model::NameId, std::set<Process>> by_run;
   for (const std::uint32_t index : group.samples) {
     const model::Sample& sample = data.samples[index];
@@ -69,22 +68,10 @@ std::vector<std::string> leave_out_failed_attempts(const model::Dataset& data, s
       attempts.emplace(group.program, group.test, process);
     }
   }
-  if (attempts.empty()) return names;
-  const auto is_attempt = [&](const model::Group& group, std::uint32_t sample) {
-    return attempts.contains({group.program, group.test, process_of(data, sample)});
-  };
-  std::set<std::pair<model::NameId, Process>> others;  // processes with a test that counts: so do their set-ups
-  for (const model::Group& group : groups) {
-    for (const std::uint32_t sample : group.samples) {
-      if (group.is_test(data) && !is_attempt(group, sample)) others.emplace(group.program, process_of(data, sample));
-    }
-  }
   for (model::Group& group : groups) {
-    const std::string& kind = data.text(group.kind);
-    const bool is_set_up = kind == "suite" || kind == "environment";
     std::vector<std::uint32_t> left = group.samples;
     std::erase_if(left, [&](std::uint32_t sample) {
-      return is_set_up ? !others.contains({group.program, process_of(data, sample)}) : is_attempt(group, sample);
+      return attempts.contains({group.program, group.test, process_of(data, sample)});
     });
     if (!left.empty()) group.samples = std::move(left);  // a scope may be in a failed attempt only
   }

@@ -19,7 +19,7 @@ using Process = std::tuple<model::NameId, model::NameId, model::NameId, std::uin
 /// The process of a sample.
 Process process_of(const model::Dataset& data, std::uint32_t sample);
 
-/// The most processes of one run in which a test, a benchmark or a set-up ran and did not fail; 0 for other windows.
+/// The most processes of one run in which a test or a benchmark ran and did not fail; 0 for other windows.
 std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& group);
 
 /// True if `group` failed in a process, and passed in the last process of each run that it failed in: `ctest --repeat
@@ -29,8 +29,8 @@ std::size_t processes_in_a_run(const model::Dataset& data, const model::Group& g
 /// stays one, until the user says that the later process is another attempt.
 bool was_retried(const model::Dataset& data, const model::Group& group);
 
-/// Takes the processes in which a test was not yet retried out of `groups`, with all windows of that test, and with
-/// their set-ups if no other test ran in them. Returns the names of these tests.
+/// Takes the processes in which a test was not yet retried out of `groups`, with all windows of that test. Returns the
+/// names of these tests.
 std::vector<std::string> leave_out_failed_attempts(const model::Dataset& data, std::vector<model::Group>& groups);
 
 }  // namespace syscost::bench::stats

@@ -133,32 +133,6 @@ TEST_F(SilentWindows, DoNotDependOnTheOrderOfRows) {
   EXPECT_FALSE(has("[0..5]")) << "its end belongs to the program before: " << all();
 }
 
-TEST_F(SilentWindows, HideNoGrowthOfTheProcessThatMakesTheCalls) {
-  // The first process makes the calls, the others find them made.
-  const auto rows = [&](int first) { return process(first) + process(0, of_process(8)) + process(0, of_process(9)); };
-  const std::string old_rows = file("old.csv", rows(5));
-  EXPECT_EQ(bench({"compare", old_rows, file("new.csv", rows(5000)), "--strict"}), 3) << all();
-  EXPECT_NE(all().find("suite Suite, set-up (write 0..5 -> 0..5000)"), std::string::npos) << all();
-  const std::string other_first = process(0) + process(5, of_process(8)) + process(0, of_process(9));
-  EXPECT_EQ(bench({"compare", old_rows, file("other.csv", other_first), "--strict"}), 0) << all();
-  EXPECT_EQ(all().find("several processes"), std::string::npos) << all();
-}
-
-TEST_F(SilentWindows, OfAFailedAttemptGoWithIt) {
-  const auto attempt = [&](int calls, int pid, const char* outcome, const char* time) {
-    const Cells of = with(of_process(pid), {{"started_at", time}});
-    return testing::run_row(with(of, {{"window", "begin"}})) +
-           window(calls, with(of, {{"kind", "suite"}, {"test", "Suite"}, {"window", "set-up"}})) +
-           testing::test_row(with(of, {{"total_calls", "1"}, {"outcome", outcome}})) + testing::syscall_row(of) +
-           testing::run_row(with(of, {{"window", "end"}, {"outcome", outcome}}));
-  };
-  const std::string passed = attempt(0, 9, "passed", "2026-11-21T00:00:02Z");
-  const std::string old_rows = file("old.csv", passed);
-  const std::string retried = file("new.csv", attempt(50, 8, "failed", "2026-11-21T00:00:01Z") + passed);
-  EXPECT_EQ(bench({"compare", old_rows, retried, "--allow", "retried", "--all"}), 0) << all();
-  EXPECT_FALSE(has("50")) << all();
-}
-
 TEST_F(SilentWindows, HaveAsManyRepetitionsAsTheirTests) {
   std::string old_runs;
   std::string new_runs;
@@ -192,6 +166,14 @@ TEST_F(SilentWindows, MakeNoAnswerWhereNoTestIsCommon) {
   ASSERT_EQ(bench({"baseline", "update", old_rows, "--output", baseline}), 0) << all();
   EXPECT_EQ(bench({"check", new_rows, "--baseline", baseline, "--allow", "missing"}), 2) << all();
   EXPECT_EQ(bench({"compare", old_rows, new_rows, "--test", "environment*"}), 0) << "asked for: " << all();
+  const std::string before_tests =
+      testing::run_row({{"window", "begin"}}) +
+      window(3, {{"kind", "environment"}, {"test", ""}, {"window", "set-up"}});
+  const std::string crashed = file("crashed.csv", before_tests);
+  EXPECT_EQ(bench({"compare", old_rows, crashed}), 1) << "a crash is red: " << all();
+  EXPECT_EQ(bench({"check", crashed, "--baseline", baseline}), 1) << all();
+  EXPECT_TRUE(has("crashed")) << all();
+  EXPECT_FALSE(has("--update")) << "would be refused: " << all();
   const std::string scope =
       window(1, {{"kind", "scope"}, {"test", ""}, {"window", "load"}, {"parent", "set-up"}}, false);
   const std::string old_scope = file("old_scope.csv", rows("Old") + scope);
@@ -236,8 +218,18 @@ TEST_F(SilentWindows, OfAProgramThatDidNotBeginTakeNoLineOutOfABaseline) {
   ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(1) + process(1, other)), "--output", baseline}), 0);
   const std::string ended = testing::run_row(with(other, {{"window", "exit"}, {"outcome", "exit code 127"}}));
   EXPECT_EQ(bench({"check", file("new.csv", process(2) + ended), "--baseline", baseline, "--update"}), 2) << all();
-  EXPECT_NE(all().find("other crashed, failed or ended before the tests"), std::string::npos) << all();
+EXPECT_NE(all().find("other ended with exit code 127 before it reported a test"), std::string::npos) << all();
   EXPECT_EQ(bench({"check", file("gone.csv", process(2)), "--baseline", baseline, "--update"}), 0) << all();
+}
+
+TEST_F(SilentWindows, ThatAreUnknownKeepTheirLines) {
+  const std::string baseline = folder_.file("tests.baseline");
+  const std::string two = window(1, {{"kind", "test"}, {"test", "Suite.Two"}});
+  ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(40) + two), "--output", baseline}), 0) << all();
+  const std::string uncounted = testing::test_row({{"test", "Suite.Two"}, {"total_calls", ""}});
+  const std::string unknown = file("unknown.csv", process(0, of_day(20)) + uncounted);
+  bench({"check", unknown, "--baseline", baseline, "--update", "--allow-lost"});
+  EXPECT_EQ(bench({"check", file("new.csv", process(4000, of_day(21)) + two), "--baseline", baseline}), 1) << all();
 }
 
 TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
@@ -254,6 +246,9 @@ TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
   EXPECT_EQ(bench({"check", none, "--budgets", whole}), 0) << all();
   const std::string uncounted = testing::test_row({{"test", "Suite.Void"}, {"total_calls", ""}});
   EXPECT_EQ(bench({"check", file("void.csv", process(0) + uncounted), "--budgets", rules}), 3) << all();
+  const std::string void_end = testing::test_row(
+      {{"kind", "suite"}, {"test", "Suite"}, {"window", "tear-down"}, {"total_calls", ""}, {"outcome", ""}});
+  EXPECT_EQ(bench({"check", file("void_end.csv", process(0) + void_end), "--budgets", whole}), 3) << all();
   const std::string time = text("time.toml", "[[budget]]\nmeasure = \"wall\"\ntest = \"suite *\"\nmax = \"4 ms\"\n");
   EXPECT_EQ(bench({"check", none, "--budgets", time}), 1) << "its time is not known: " << all();
 }

@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "budgets/measures.h"
 #include "cli/mistakes.h"
@@ -242,10 +243,15 @@ void tell_limits(const CheckSettings& settings, const budgets::Judgement& judged
 
 }  // namespace
 
-std::set<std::string> programs_cut_short(const CheckResult& result) {
-  std::set<std::string> names(result.lost.names.begin(), result.lost.names.end());
-  for (const model::FailedOutside& one : model::failed_outside_of_tests(result.data)) names.insert(one.program);
-  return names;
+std::map<std::string, std::string> programs_cut_short(const CheckResult& result) {
+  std::map<std::string, std::string> sentences;
+  for (std::size_t i = 0; i < result.lost.names.size(); ++i) {
+    sentences.emplace(result.lost.names[i], result.lost.sentences[i]);
+  }
+  for (const model::FailedOutside& one : model::failed_outside_of_tests(result.data)) {
+    sentences.emplace(one.program, model::text_of(one));
+  }
+  return sentences;
 }
 
 bool is_as_before(Verdict verdict) {
@@ -279,24 +285,18 @@ CompareResult comparison_of(const cli::Options& options, const CheckSettings& se
 
 namespace {
 
-bool has_any_test(const CheckResult& result) {
-  std::vector<const Comparison*> rows;
-  for (const CheckedRow& row : result.rows) rows.push_back(&row.comparison);
-  return has_any_pair(rows);
-}
-
 /// The tests of a program that was cut short would be taken out of the baseline. "" if there is none.
 std::string why_no_update(const cli::CheckOptions& options, const CheckResult& result) {
   if (!result.lost.command.empty()) return "no baseline was written: " + result.lost.sentences.back();
-  std::set<std::string> names = programs_cut_short(result);
-  std::erase_if(names, [&](const std::string& program) {
-    return std::ranges::none_of(result.baseline.windows, [&](const auto& one) { return one.program == program; });
-  });
-  if (names.empty() || options.allows_failed) return {};
-  return fmt::format(
-      "no baseline was written: {} crashed, failed or ended before the tests, so that some may not have run; "
-      "--allow-failed keeps the lines of those",
-      csv::printable(fmt::format("{}", fmt::join(names, ", "))));
+  std::vector<std::string> sentences;
+  for (const auto& cut : programs_cut_short(result)) {
+    const bool has_lines =
+        std::ranges::any_of(result.baseline.windows, [&](const auto& one) { return one.program == cut.first; });
+    if (has_lines) sentences.push_back(csv::printable(cut.second));
+  }
+  if (sentences.empty() || options.allows_failed) return {};
+  return fmt::format("no baseline was written: {}; --allow-failed keeps the lines of the tests that did not run",
+                     fmt::join(sentences, "; "));
 }
 
 }  // namespace
@@ -316,7 +316,6 @@ int check(const cli::Options& asked, const render::Paint& paint, std::ostream& o
   for (const std::string& file : options.locations) {
     if (fault.empty()) fault = result.locations.load(file);
   }
-  if (fault.empty() && result.has_baseline && !has_any_test(result)) fault = kNothingCommon;
   if (fault.empty() && first) note_status(*first, options.tests.empty(), result, err);
   if (fault.empty() && options.check.is_update) fault = why_no_update(options.check, result);
   if (fault.empty() && options.check.writes()) {

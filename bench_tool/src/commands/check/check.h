@@ -9,8 +9,8 @@
 #include <cstddef>
 #include <deque>
 #include <iosfwd>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -77,15 +77,14 @@ struct CheckResult {
 };
 
 /// Compares `run` with it. Returns the reason why that is impossible, or "".
-inline constexpr std::string_view kNothingCommon = "no test of the run is in the baseline, so nothing was judged";
 std::string judge_run(const cli::Options& options, const CheckSettings& settings, const std::string& run,
                       CheckResult& result, csv::Problems& problems);
 
 /// Lets the calls of a test, and how many of them fail, grow by `share` of its calls; a new errno stays one.
 void allow_growth(const judge::CountPolicy& policy, double share, judge::Comparison& row);
 
-/// Programs that crashed, failed or ended before their tests: some of their tests may not have run.
-std::set<std::string> programs_cut_short(const CheckResult& result);
+/// Programs that crashed, failed or ended before their tests, each with a sentence: some tests may not have run.
+std::map<std::string, std::string> programs_cut_short(const CheckResult& result);
 
 /// Writes the differences into the baseline, and takes out what is gone, but for tests of programs_cut_short(). Returns
 /// the exit code.

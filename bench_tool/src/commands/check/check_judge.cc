@@ -202,13 +202,13 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
   for (std::size_t i = 0; i < result.groups.size(); ++i) {
     if (is_counted(result.windows[i])) of_run.emplace(key_of(result.data, result.groups[i]), i);
   }
+  bool has_pair = false;
   std::vector<Comparison> rows;
   const auto add = [&](const WindowSummary* expected, const WindowSummary* now, std::optional<std::size_t> in_baseline,
                        std::optional<std::size_t> in_run) {
     rows.push_back(judge::compare_windows(expected, now, policy));
     result.rows.push_back({{}, in_baseline, in_run});
   };
-  bool has_pair = false;
   for (std::size_t i = 0; i < result.baseline.windows.size(); ++i) {
     WindowSummary& expected = result.baseline_windows[i];
     const auto found = of_run.lower_bound(key_of(result.baseline.windows[i]));
@@ -254,7 +254,7 @@ std::string judge_counts(const cli::Options& options, const CheckSettings& setti
     judge::explain_by_sites({}, {&result.data, in_run ? &result.groups[*in_run] : nullptr}, rows[i]);
     result.rows[i].comparison = std::move(rows[i]);
   }
-  if (!has_pair && result.has_baseline) return std::string(kNothingCommon);
+  if (!has_pair && result.has_baseline) return "no test of the run is in the baseline, so nothing was judged";
   add_warnings(result);
   if (!without_errors.empty()) result.warnings.push_back(without_errors);
   if (const std::string line = left_unjudged(result); !line.empty()) result.warnings.push_back(line);

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -166,16 +166,25 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
 
 namespace {
 
+/// True for a set-up of a suite, or of an environment, of which tests ran.
+bool is_set_up_of_a_test(const stats::WindowSummary& window, const CheckResult& result) {
+  const std::string suite = window.kind == "suite" ? std::string(window.test) + "." : "";
+  return window.is_set_up() && std::ranges::any_of(result.windows, [&](const stats::WindowSummary& one) {
+           return one.kind == "test" && one.program == window.program && one.test.starts_with(suite);
+         });
+}
+
 /// Puts the differences into the baseline.
 void update(const CheckResult& result, WithoutCounts& without_counts, model::Baseline& baseline) {
   const bool has_times = baseline.has_times();
-  const std::set<std::string> cut_short = programs_cut_short(result);
+  const std::map<std::string, std::string> cut_short = programs_cut_short(result);
   std::vector<model::BaselineWindow> windows;
   for (const CheckedRow& row : result.rows) {
-    const bool is_kept = is_as_before(row.comparison.verdict) ||
-                         (row.comparison.new_window == nullptr &&
-                          cut_short.contains(std::string(row.comparison.old_window->program)));
-    if (row.baseline_index && is_kept) {
+    const judge::Comparison& compared = row.comparison;
+    const bool is_unknown =
+        compared.new_window == nullptr && (cut_short.contains(std::string(compared.old_window->program)) ||
+                                           is_set_up_of_a_test(*compared.old_window, result));
+    if (row.baseline_index && (is_as_before(compared.verdict) || is_unknown)) {
       windows.push_back(baseline.windows[*row.baseline_index]);
       continue;
     }

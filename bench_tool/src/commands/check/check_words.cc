@@ -65,12 +65,12 @@ std::string check_notes(const CheckResult& result, const CompareResult& compared
   if (!result.has_baseline) return {};
   std::string out;
   if (const auto alarms = false_alarms(result)) out += alarms->text() + '\n';
-  const bool has_difference = compared.failing != 0 || !result.lost.empty() ||
+  const bool has_difference = compared.failing != 0 ||
                               std::any_of(compared.rows.begin(), compared.rows.end(), [](const judge::Comparison& row) {
                                 return row.verdict == Verdict::added || row.verdict == Verdict::improved ||
                                        row.verdict == Verdict::exchanged || row.verdict == Verdict::accepted;
                               });
-  if (has_difference && result.lost.empty()) {
+  if (has_difference && programs_cut_short(result).empty()) {
     const std::string how = result.command.empty() ? fmt::format("{} --update (or --accept TEST)", result.data.name)
                                                    : "--update -- " + csv::printable(result.command);
     out += fmt::format("if this is what you want: bench check {}, and commit {}\n", how,

@@ -139,7 +139,7 @@ void write(const cli::Options& options, const CompareResult& result, const rende
 }
 
 bool has_pairs(const CompareResult& result) {
-  return has_any_pair(pointers_to(result.rows));
+  return std::any_of(result.rows.begin(), result.rows.end(), [](const Comparison& row) { return row.is_paired(); });
 }
 
 /// Those that are not empty, with `; ` between.
@@ -168,6 +168,9 @@ Conclusion verdict_of(const cli::Options& options, const CompareResult& result) 
   if (has_failing || !lost.empty() || result.exceeds_budgets) {
     return {cli::kExitRegression,
             "red, exit code 1: " + in_one_sentence({has_failing ? reason : "", lost, left_out, result.budgets})};
+  }
+  if (has_pairs(result) && !has_any_test_pair(rows)) {
+    return {cli::kExitBadInput, "none, exit code 2: no test is in both runs"};
   }
   const std::string unjudged =
       counts ? in_one_sentence({left_out, without_verdict(rows), in_doubt(rows), accepted(rows)}) : left_out;
@@ -355,7 +358,7 @@ void keep_chosen_rows(const cli::Options& options, CompareResult& result) {
 
 int report(const cli::Options& options, CompareResult& result, const csv::Problems& problems,
            const render::Paint& paint, std::ostream& out, std::ostream& err) {
-  const bool is_paired = has_pairs(result);  // of all rows
+  const bool is_paired = has_any_test_pair(pointers_to(result.rows));  // of all rows
   conclude(options, result, problems);
   keep_chosen_rows(options, result);
   write(options, result, paint, out, err);
@@ -368,7 +371,7 @@ int report(const cli::Options& options, CompareResult& result, const csv::Proble
     err << "bench: " << fault << '\n';
     return cli::kExitBadInput;
   }
-  if (!is_paired) {
+  if (!is_paired && result.conclusion.exit_code == cli::kExitBadInput) {
     err << "bench: no test is in both runs, so nothing was compared; name renamed tests with --pair OLD=NEW\n";
   }
   return result.conclusion.exit_code;

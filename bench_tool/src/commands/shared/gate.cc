@@ -192,7 +192,7 @@ std::string accepted(const std::vector<const Comparison*>& rows) {
   return tests == 0 ? "" : fmt::format("{} test{} accepted", tests, tests == 1 ? "" : "s");
 }
 
-bool has_any_pair(const std::vector<const Comparison*>& rows) {
+bool has_any_test_pair(const std::vector<const Comparison*>& rows) {
   const auto is_test = [](const Comparison* row) {
     return must_be_there(row->old_window != nullptr ? *row->old_window : *row->new_window);
   };

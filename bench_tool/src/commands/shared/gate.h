@@ -47,7 +47,8 @@ std::string in_doubt(const std::vector<const judge::Comparison*>& rows);
 std::string accepted(const std::vector<const judge::Comparison*>& rows);
 
 /// True if both sides ran a test. If no side has one, a pair of anything will do, such as set-ups.
-bool has_any_pair(const std::vector<const judge::Comparison*>& rows);
+bool has_any_test_pair(const std::vector<const judge::Comparison*>& rows);
+
 /// True if both sides ran a test, and the counts of none got a verdict. That of a set-up says nothing of the tests.
 bool judged_nothing(const std::vector<const judge::Comparison*>& rows);
 
