@@ -283,7 +283,8 @@ Judgement judge(const std::vector<Budget>& budgets, const std::vector<BudgetedWi
       const Silence silence = silence_of(budget, windows);
       if (silence == Silence::kept) ++out.kept;
       if (silence == Silence::none) out.unmatched.emplace_back(i, "no test matches it");
-      if (silence == Silence::unknown) out.unjudged.emplace_back(i, "it has no row, and not all its tests were counted");
+      if (silence == Silence::unknown)
+        out.unjudged.emplace_back(i, "it has no row, and not all its tests were counted");
       continue;
     }
     LimitJudge one_by_one(i, budget, out);

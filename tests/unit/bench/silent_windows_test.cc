@@ -166,9 +166,8 @@ TEST_F(SilentWindows, MakeNoAnswerWhereNoTestIsCommon) {
   ASSERT_EQ(bench({"baseline", "update", old_rows, "--output", baseline}), 0) << all();
   EXPECT_EQ(bench({"check", new_rows, "--baseline", baseline, "--allow", "missing"}), 2) << all();
   EXPECT_EQ(bench({"compare", old_rows, new_rows, "--test", "environment*"}), 0) << "asked for: " << all();
-  const std::string before_tests =
-      testing::run_row({{"window", "begin"}}) +
-      window(3, {{"kind", "environment"}, {"test", ""}, {"window", "set-up"}});
+  const std::string before_tests = testing::run_row({{"window", "begin"}}) +
+                                   window(3, {{"kind", "environment"}, {"test", ""}, {"window", "set-up"}});
   const std::string crashed = file("crashed.csv", before_tests);
   EXPECT_EQ(bench({"compare", old_rows, crashed}), 1) << "a crash is red: " << all();
   EXPECT_EQ(bench({"check", crashed, "--baseline", baseline}), 1) << all();
@@ -218,18 +217,22 @@ TEST_F(SilentWindows, OfAProgramThatDidNotBeginTakeNoLineOutOfABaseline) {
   ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(1) + process(1, other)), "--output", baseline}), 0);
   const std::string ended = testing::run_row(with(other, {{"window", "exit"}, {"outcome", "exit code 127"}}));
   EXPECT_EQ(bench({"check", file("new.csv", process(2) + ended), "--baseline", baseline, "--update"}), 2) << all();
-EXPECT_NE(all().find("other ended with exit code 127 before it reported a test"), std::string::npos) << all();
+  EXPECT_NE(all().find("other ended with exit code 127 before it reported a test"), std::string::npos) << all();
   EXPECT_EQ(bench({"check", file("gone.csv", process(2)), "--baseline", baseline, "--update"}), 0) << all();
 }
 
 TEST_F(SilentWindows, ThatAreUnknownKeepTheirLines) {
   const std::string baseline = folder_.file("tests.baseline");
-  const std::string two = window(1, {{"kind", "test"}, {"test", "Suite.Two"}});
+  const Cells second = {{"kind", "test"}, {"test", "Suite.Two"}};
+  const std::string two = window(1, second);
   ASSERT_EQ(bench({"baseline", "update", file("old.csv", process(40) + two), "--output", baseline}), 0) << all();
-  const std::string uncounted = testing::test_row({{"test", "Suite.Two"}, {"total_calls", ""}});
+  const std::string uncounted = testing::test_row(with(of_day(20), {{"test", "Suite.Two"}, {"total_calls", ""}}));
   const std::string unknown = file("unknown.csv", process(0, of_day(20)) + uncounted);
   bench({"check", unknown, "--baseline", baseline, "--update", "--allow-lost"});
-  EXPECT_EQ(bench({"check", file("new.csv", process(4000, of_day(21)) + two), "--baseline", baseline}), 1) << all();
+  EXPECT_EQ(bench({"check", file("new.csv", process(4000, of_day(21)) + window(1, with(of_day(21), second))),
+                   "--baseline", baseline}),
+            1)
+      << all();
 }
 
 TEST_F(SilentWindows, KeepTheBudgetsOfSetUps) {
