@@ -140,7 +140,8 @@ void Finder::run(const Rule& rule, const TestWindows& test, const TracedWindow* 
                     hit.is_note};
     if (!hit.is_note) {
       findings_.found.push_back(std::move(finding));
-      costs_.push_back({hit.cost_ns * passes, wall_ns, findings_.windows, hit.counts_at_any_cost});
+      const bool is_of_loop = window.kind == "loop" || window.kind == "benchmark";
+      costs_.push_back({hit.cost_ns * passes, wall_ns, findings_.windows, hit.counts_at_any_cost, is_of_loop});
     } else {
       findings_.notes.push_back(std::move(finding));
     }
@@ -168,8 +169,9 @@ void Finder::demote() {
     double ns = 0;
     double wall_ns = 0;
     std::optional<std::size_t> last;  ///< The window that was added last.
+    bool has_loop = false;
 
-    bool is_cheap() const { return ns < kLeastCostNs || ns < kLeastShare * wall_ns; }
+    bool is_cheap() const { return (!has_loop && ns < kLeastCostNs) || ns < kLeastShare * wall_ns; }
   };
   std::map<std::pair<std::string_view, std::string>, Place> places;  // by rule and site
   for (std::size_t i = 0; i < findings_.found.size(); ++i) {
@@ -178,6 +180,7 @@ void Finder::demote() {
     place.ns += cost.ns;
     if (place.last != cost.window) place.wall_ns += cost.wall_ns;
     place.last = cost.window;
+    place.has_loop = place.has_loop || cost.is_of_loop;
   }
   std::vector<Finding> found;
   for (std::size_t i = 0; i < findings_.found.size(); ++i) {

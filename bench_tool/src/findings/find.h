@@ -92,9 +92,10 @@ class Finder {
   /// The cost of a finding's calls in all passes of its window, and how long these took.
   struct Cost {
     double ns = 0;
-    double wall_ns = 0;      ///< 0: not measured.
-    std::size_t window = 0;  ///< Which one.
-    bool is_any = false;     ///< It is a finding at any cost.
+    double wall_ns = 0;       ///< 0: not measured.
+    std::size_t window = 0;   ///< Which one.
+    bool is_any = false;      ///< It is a finding at any cost.
+    bool is_of_loop = false;  ///< Or of a benchmark: the machine decides how many passes there are.
   };
   std::vector<Cost> costs_;                           ///< The costs of findings_.found.
   std::size_t first_of_window_ = 0;                   ///< In findings_.found: of the window that is added.

@@ -233,7 +233,8 @@ std::vector<int> LoadedPrograms::further_maps() const {
 }
 
 Result<int> LoadedPrograms::make_map() const {
-  LIBBPF_OPTS(bpf_map_create_opts, options);
+  bpf_map_create_opts options{};  // not LIBBPF_OPTS: newer clangs warn of it
+  options.sz = sizeof(options);
   options.map_flags = BPF_F_MMAPABLE;
   const int map = libbpf().bpf_map_create(BPF_MAP_TYPE_ARRAY, "syscost_process", sizeof(__u32), sizeof(syscost_block),
                                           map_blocks(cpu_count_), &options);
