@@ -101,6 +101,20 @@ TEST(Findings, AreNotesIfTheirCallsCostNextToNothing) {
             2U);
 }
 
+/// The machine decides how many passes a loop has, so their cost together says nothing of the program.
+TEST(Findings, OfALoopDoNotDependOnThePassesThatItMade) {
+  const Cells key = {{"kind", "loop"}, {"window", "write"}};
+  const auto loop = [&](const std::string& wall_ns) {
+    Cells row = calls("write", 2000, {{"bytes", "2000"}, {"latency_count", "2000"}, {"latency_sum_ns", "400000"}});
+    row.insert(key.begin(), key.end());
+    Cells totals = {{"iterations", "2"}, {"wall_ns", wall_ns}, {"outcome", ""}};
+    totals.insert(key.begin(), key.end());
+    return window({row}, totals);
+  };
+  EXPECT_EQ(evidence_of("tiny-writes", loop("600000")), Texts{"1000 writes a call move 1 byte each on average"});
+  EXPECT_EQ(notes_of("tiny-writes", loop("600000000")).size(), 1U) << "next to nothing of its time";
+}
+
 TEST(TinyWrites, IsANoteIfATestMayNeedThem) {
   EXPECT_EQ(notes_of("tiny-writes", window({dear_calls("write", 999, {{"bytes", "999"}})})),
             Texts{"999 writes move 1 byte each on average"});
