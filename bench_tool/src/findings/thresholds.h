@@ -10,8 +10,8 @@ namespace syscost::bench::findings {
 
 // A thing that is done again and again: so many other calls at most are between one time and the next.
 inline constexpr std::size_t kFewBetween = 16;
-// Findings of a rule at one line cost at least so much together (but for loops and benchmarks, whose passes the machine
-// decides), and such a share of the time of their windows; each one costs that share of its own window.
+// A rule's findings at one line cost at least so much together. Those of loops and benchmarks need not: the machine
+// decides how many passes there are. All cost such a share of the time of their windows, and each of its own window.
 inline constexpr double kLeastCostNs = 1e6;
 inline constexpr double kLeastShare = 0.001;
 // A general rule has no note beside another note about the syscall that costs such a share of its own or more.

@@ -86,15 +86,20 @@ void for_each_summary(const model::Dataset& data, const std::vector<model::Group
   }
 }
 
+bool is_test_of(const WindowSummary& set_up, const WindowSummary& test) {
+  const std::string suite = set_up.kind == "suite" ? std::string(set_up.test) + "." : "";
+  return set_up.is_set_up() && test.kind == "test" && test.program == set_up.program && test.test.starts_with(suite);
+}
+
 const WindowSummary* without_calls(const WindowSummary& other, const std::vector<WindowSummary>& side,
                                    std::deque<WindowSummary>& made) {
   if (!other.is_set_up() || !other.is_ours()) return nullptr;
-  const std::string suite = other.kind == "suite" ? std::string(other.test) + "." : "";
   std::size_t n = 0;
   for (const WindowSummary& one : side) {
     if (!one.is_ours() || one.program != other.program || one.filters != other.filters) continue;
-    if (one.is_set_up() && !one.is_counted()) return nullptr;  // perhaps nothing could be counted after it
-    if (one.kind != "test" || !one.test.starts_with(suite)) continue;
+    // After void counts perhaps nothing could be counted, and the order of windows is not known here.
+    if (one.is_set_up() && !one.is_counted()) return nullptr;
+    if (!is_test_of(other, one)) continue;
     if (!one.is_counted() || one.is_lower_bound() || one.is_of_unfinished_program) return nullptr;
     n = std::max(n, one.n);
   }

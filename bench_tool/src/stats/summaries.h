@@ -38,6 +38,9 @@ void note_kernel_files(std::vector<WindowSummary>& windows);
 /// Sets is_of_unfinished_program for windows of `data`.
 void note_unfinished(const model::Dataset& data, std::vector<WindowSummary>& windows);
 
+/// True for a test of the suite whose set-up or tear-down `set_up` is; of an environment: for each test of the program.
+bool is_test_of(const WindowSummary& set_up, const WindowSummary& test);
+
 /// A set-up that made no call has no row. Still, its first call is a regression. If all its tests were counted on
 /// `side`, this makes an empty window for it there, as the counterpart of `other` with as many repetitions as the tests
 /// have, and keeps it in `made`. Null if `other` is no set-up, or `side` has no such tests.

@@ -22,6 +22,7 @@
 #include "model/baseline.h"
 #include "model/choice.h"
 #include "render/output_file.h"
+#include "stats/summaries.h"
 
 namespace syscost::bench::commands {
 
@@ -166,12 +167,9 @@ bool check_accept(const cli::Options& options, const CheckSettings& settings, Ch
 
 namespace {
 
-/// True for a set-up of a suite, or of an environment, of which tests ran.
 bool is_set_up_of_a_test(const stats::WindowSummary& window, const CheckResult& result) {
-  const std::string suite = window.kind == "suite" ? std::string(window.test) + "." : "";
-  return window.is_set_up() && std::ranges::any_of(result.windows, [&](const stats::WindowSummary& one) {
-           return one.kind == "test" && one.program == window.program && one.test.starts_with(suite);
-         });
+  return std::ranges::any_of(result.windows,
+                             [&](const stats::WindowSummary& one) { return stats::is_test_of(window, one); });
 }
 
 /// Puts the differences into the baseline.

@@ -118,7 +118,7 @@ bool is_paired(const Comparison& row) {
   return row.is_paired() && !row.is_plain;
 }
 
-/// True if both sides ran something whose times are judged.
+/// True for a test, a loop, a benchmark, a process or a GPU kernel that both sides ran.
 bool is_timed(const Comparison& row) {
   static constexpr std::array<std::string_view, 5> kTimed = {"test", "loop", "benchmark", "process",
                                                              schema::kKindGpuKernel};
